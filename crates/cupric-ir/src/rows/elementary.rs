@@ -1,0 +1,103 @@
+//! Exponentials, logarithms, trigonometry.
+
+use crate::{
+    expression::{Cx, Ex},
+    row::{COMPLEX, FLOAT, Formula::*, Gives::*, Loop, Rule::*, Ufunc},
+};
+
+pub(super) static ROWS: &[Ufunc] = &[
+    Ufunc::new(
+        "exp",
+        "e to the power of each element.",
+        (1, 1),
+        Inexact,
+        &[Loop::new(FLOAT, Same, Unary(Ex::exp)), Loop::new(COMPLEX, Same, ComplexUnary(Cx::exp))],
+    ),
+    Ufunc::new(
+        "expm1",
+        "e to the power of each element, minus 1, without cancellation.",
+        (1, 1),
+        Inexact,
+        &[Loop::new(FLOAT, Same, Unary(Ex::expm1))],
+    ),
+    Ufunc::new("exp2", "2 to the power of each element.", (1, 1), Inexact, &[Loop::new(FLOAT, Same, Unary(Ex::exp2))]),
+    Ufunc::new(
+        "log",
+        "Natural logarithm.",
+        (1, 1),
+        Inexact,
+        &[Loop::new(FLOAT, Same, Unary(Ex::log)), Loop::new(COMPLEX, Same, ComplexUnary(Cx::log))],
+    ),
+    Ufunc::new(
+        "log1p",
+        "Natural logarithm of 1 plus each element, without cancellation.",
+        (1, 1),
+        Inexact,
+        &[Loop::new(FLOAT, Same, Unary(Ex::log1p))],
+    ),
+    Ufunc::new("log2", "Logarithm to base 2.", (1, 1), Inexact, &[Loop::new(FLOAT, Same, Unary(Ex::log2))]),
+    Ufunc::new("log10", "Logarithm to base 10.", (1, 1), Inexact, &[Loop::new(FLOAT, Same, Unary(Ex::log10))]),
+    Ufunc::new(
+        "sin",
+        "Sine of angles in radians.",
+        (1, 1),
+        Inexact,
+        &[Loop::new(FLOAT, Same, Unary(Ex::sin)), Loop::new(COMPLEX, Same, ComplexUnary(Cx::sin))],
+    ),
+    Ufunc::new(
+        "cos",
+        "Cosine of angles in radians.",
+        (1, 1),
+        Inexact,
+        &[Loop::new(FLOAT, Same, Unary(Ex::cos)), Loop::new(COMPLEX, Same, ComplexUnary(Cx::cos))],
+    ),
+    Ufunc::new(
+        "tan",
+        "Tangent of angles in radians.",
+        (1, 1),
+        Inexact,
+        &[Loop::new(FLOAT, Same, Unary(Ex::tan)), Loop::new(COMPLEX, Same, ComplexUnary(Cx::tan))],
+    ),
+    Ufunc::new(
+        "sinh",
+        "Hyperbolic sine.",
+        (1, 1),
+        Inexact,
+        &[Loop::new(FLOAT, Same, Unary(Ex::sinh)), Loop::new(COMPLEX, Same, ComplexUnary(Cx::sinh))],
+    ),
+    Ufunc::new(
+        "cosh",
+        "Hyperbolic cosine.",
+        (1, 1),
+        Inexact,
+        &[Loop::new(FLOAT, Same, Unary(Ex::cosh)), Loop::new(COMPLEX, Same, ComplexUnary(Cx::cosh))],
+    ),
+    Ufunc::new(
+        "tanh",
+        "Hyperbolic tangent.",
+        (1, 1),
+        Inexact,
+        &[Loop::new(FLOAT, Same, Unary(Ex::tanh)), Loop::new(COMPLEX, Same, ComplexUnary(Cx::tanh))],
+    ),
+    Ufunc::new("arcsin", "Inverse sine.", (1, 1), Inexact, &[Loop::new(FLOAT, Same, Unary(Ex::asin))]),
+    Ufunc::new("arccos", "Inverse cosine.", (1, 1), Inexact, &[Loop::new(FLOAT, Same, Unary(Ex::acos))]),
+    Ufunc::new("arcsinh", "Inverse hyperbolic sine.", (1, 1), Inexact, &[Loop::new(FLOAT, Same, Unary(Ex::asinh))]),
+    Ufunc::new("arccosh", "Inverse hyperbolic cosine.", (1, 1), Inexact, &[Loop::new(FLOAT, Same, Unary(Ex::acosh))]),
+    Ufunc::new("arctanh", "Inverse hyperbolic tangent.", (1, 1), Inexact, &[Loop::new(FLOAT, Same, Unary(Ex::atanh))]),
+    Ufunc::new("cbrt", "Cube root.", (1, 1), Inexact, &[Loop::new(FLOAT, Same, Unary(Ex::cbrt))]),
+    Ufunc::new("arctan", "Inverse tangent.", (1, 1), Inexact, &[Loop::new(FLOAT, Same, Unary(Ex::atan))]),
+    Ufunc::new(
+        "arctan2",
+        "Angle of the point (second, first), in radians.",
+        (2, 1),
+        Inexact,
+        &[Loop::new(FLOAT, Same, Binary(Ex::atan2))],
+    ),
+    Ufunc::new(
+        "hypot",
+        "Length of the hypotenuse, without overflow.",
+        (2, 1),
+        Inexact,
+        &[Loop::new(FLOAT, Same, Binary(Ex::hypot))],
+    ),
+];
