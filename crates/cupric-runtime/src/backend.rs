@@ -1,0 +1,188 @@
+//! What a device must be able to do.
+
+use cupric_core::Result;
+use cupric_ir::Op;
+use std::{any::Any, fmt};
+
+/// What kind of device a backend drives.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DeviceKind {
+    /// The host itself.
+    Cpu,
+    /// An NVIDIA GPU.
+    Cuda,
+    /// A GPU simulated by the host.
+    Sim,
+}
+
+impl fmt::Display for DeviceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DeviceKind::Cpu => "cpu",
+            DeviceKind::Cuda => "cuda",
+            DeviceKind::Sim => "sim",
+        })
+    }
+}
+
+/// A backend's own name for a stream; 0 is the null stream.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct RawStream(pub u64);
+
+/// A backend's own name for an event.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct RawEvent(pub u64);
+
+/// How a stream relates to the null stream.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Blocking {
+    /// It and the null stream wait for each other.
+    WithNull,
+    /// It runs beside the null stream.
+    Free,
+}
+
+/// Whether an event keeps the time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Timing {
+    /// It does.
+    Kept,
+    /// It does not, which is faster.
+    Off,
+}
+
+/// How a thread waits for an event or a device.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Waiting {
+    /// It looks again and again.
+    Spin,
+    /// It sleeps.
+    Block,
+}
+
+/// A device, as the queue sees it: memory, streams, events, copies, and one door for all operations.
+///
+/// Addresses are plain numbers. Every call may come from any thread; calls on one stream are made in their order. Work that is
+/// given to a stream runs after all that was given to it before.
+pub trait Backend: Send + Sync + 'static {
+    /// What kind of device this is.
+    fn kind(&self) -> DeviceKind;
+    /// Its number among those of its kind.
+    fn ordinal(&self) -> usize;
+    /// For what only this backend can do.
+    fn as_any(&self) -> &dyn Any;
+
+    /// Takes memory from the device, aligned to 256 bytes at least.
+    ///
+    /// # Errors
+    /// `OutOfMemory` when there is not enough.
+    fn allocate(&self, bytes: usize) -> Result<u64>;
+    /// Gives memory back. Work that uses it may still be running on the device.
+    fn release(&self, address: u64, bytes: usize);
+    /// Free and total bytes of the device.
+    ///
+    /// # Errors
+    /// When the device cannot be asked.
+    fn memory(&self) -> Result<(usize, usize)>;
+
+    /// Makes a stream; a lower priority number goes first.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn create_stream(&self, blocking: Blocking, priority: i32) -> Result<RawStream>;
+    /// Forgets a stream once its work is done.
+    fn destroy_stream(&self, stream: RawStream);
+    /// Waits until all work of a stream is done.
+    ///
+    /// # Errors
+    /// When work of the stream has failed.
+    fn synchronize_stream(&self, stream: RawStream) -> Result<()>;
+    /// Whether all work of a stream is done.
+    ///
+    /// # Errors
+    /// When work of the stream has failed.
+    fn stream_done(&self, stream: RawStream) -> Result<bool>;
+    /// Makes later work of a stream wait for an event.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn wait_event(&self, stream: RawStream, event: RawEvent) -> Result<()>;
+    /// Waits until all work of the device is done.
+    ///
+    /// # Errors
+    /// When work has failed.
+    fn synchronize(&self) -> Result<()>;
+
+    /// Makes an event.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn create_event(&self, timing: Timing, waiting: Waiting) -> Result<RawEvent>;
+    /// Forgets an event.
+    fn destroy_event(&self, event: RawEvent);
+    /// Marks the point that a stream's work has come to.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn record_event(&self, event: RawEvent, stream: RawStream) -> Result<()>;
+    /// Whether the point has been passed; true for an event that was never recorded.
+    ///
+    /// # Errors
+    /// When work before it has failed.
+    fn event_done(&self, event: RawEvent) -> Result<bool>;
+    /// Waits until the point is passed.
+    ///
+    /// # Errors
+    /// When work before it has failed.
+    fn synchronize_event(&self, event: RawEvent) -> Result<()>;
+    /// Milliseconds between two passed points.
+    ///
+    /// # Errors
+    /// When one of them was not recorded, keeps no time or is not passed.
+    fn elapsed(&self, start: RawEvent, end: RawEvent) -> Result<f32>;
+
+    /// Copies from the host. The source may be changed as soon as this returns.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn upload(&self, stream: RawStream, to: u64, from: &[u8]) -> Result<()>;
+    /// Copies to the host, waiting until the bytes are there.
+    ///
+    /// # Errors
+    /// When the device refuses, or earlier work of the stream has failed.
+    fn download(&self, stream: RawStream, from: u64, to: &mut [u8]) -> Result<()>;
+    /// Copies within the device.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn copy(&self, stream: RawStream, from: u64, to: u64, bytes: usize) -> Result<()>;
+    /// Sets bytes.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn fill(&self, stream: RawStream, to: u64, byte: u8, bytes: usize) -> Result<()>;
+
+    /// The bytes of scratch memory that an operation wants; 0 if none.
+    ///
+    /// # Errors
+    /// When the operation cannot be planned.
+    fn workspace(&self, op: &Op) -> Result<usize>;
+    /// Steps over at most this many bytes are done sooner than queued.
+    fn small_work(&self) -> usize {
+        0
+    }
+    /// Whether an operation can run without waiting for a compiler; if not, its kernel is being made in the background.
+    fn ready(&self, op: &Op) -> bool {
+        let _ = op;
+        true
+    }
+    /// Runs an operation. `addresses` are the bases of the storages of its reads and then of its writes; layouts' offsets
+    /// count from there. A failure that the values decide (an index out of bounds) comes here on the CPU, and from
+    /// [`Backend::take_failure`] after a wait on a GPU.
+    ///
+    /// # Errors
+    /// When the operation failed or could not be launched.
+    fn execute(&self, stream: RawStream, op: &Op, addresses: &[u64], workspace: u64) -> Result<()>;
+    /// A failure that work of the device has left behind since this was last asked.
+    fn take_failure(&self) -> Option<cupric_core::Error>;
+}
