@@ -1,0 +1,186 @@
+//! The host as a device.
+
+use crate::{index, map, matmul, memory, random, reduce, scan, select, sort, threads::Threads};
+use cupric_core::{Error, Result};
+use cupric_ir::Op;
+use cupric_runtime::{Backend, Blocking, DeviceKind, RawEvent, RawStream, Timing, Waiting};
+use std::{
+    any::Any,
+    collections::HashMap,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+/// The host as a device: everything is done when its call returns, so streams have nothing to wait for.
+pub struct Cpu {
+    threads: Threads,
+    // Names of streams and events; 0 is the null stream.
+    names: AtomicU64,
+    events: Mutex<HashMap<u64, Event>>,
+}
+
+struct Event {
+    timing: Timing,
+    recorded: Option<Instant>,
+}
+
+impl Cpu {
+    /// The host, with so many threads; 0 stands for one a core.
+    #[must_use]
+    pub fn new(threads: usize) -> Cpu {
+        Cpu { threads: Threads::new(threads), names: AtomicU64::new(1), events: Mutex::default() }
+    }
+
+    fn name(&self) -> u64 {
+        self.names.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn events(&self) -> MutexGuard<'_, HashMap<u64, Event>> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn bytes<'a>(address: u64, len: usize) -> &'a mut [u8] {
+    if len == 0 {
+        return &mut [];
+    }
+    // SAFETY: whoever calls a backend names memory that it may use for the length of the call.
+    unsafe { std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(address as usize), len) }
+}
+
+impl Backend for Cpu {
+    fn kind(&self) -> DeviceKind {
+        DeviceKind::Cpu
+    }
+
+    fn ordinal(&self) -> usize {
+        0
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<u64> {
+        memory::allocate(bytes)
+    }
+
+    fn release(&self, address: u64, bytes: usize) {
+        memory::release(address, bytes);
+    }
+
+    fn memory(&self) -> Result<(usize, usize)> {
+        memory::amounts()
+    }
+
+    fn create_stream(&self, _: Blocking, _: i32) -> Result<RawStream> {
+        Ok(RawStream(self.name()))
+    }
+
+    fn destroy_stream(&self, _: RawStream) {}
+
+    fn synchronize_stream(&self, _: RawStream) -> Result<()> {
+        Ok(())
+    }
+
+    fn stream_done(&self, _: RawStream) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn wait_event(&self, _: RawStream, _: RawEvent) -> Result<()> {
+        Ok(())
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn create_event(&self, timing: Timing, _: Waiting) -> Result<RawEvent> {
+        let name = self.name();
+        self.events().insert(name, Event { timing, recorded: None });
+        Ok(RawEvent(name))
+    }
+
+    fn destroy_event(&self, event: RawEvent) {
+        self.events().remove(&event.0);
+    }
+
+    fn record_event(&self, event: RawEvent, _: RawStream) -> Result<()> {
+        if let Some(event) = self.events().get_mut(&event.0) {
+            event.recorded = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    fn event_done(&self, _: RawEvent) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn synchronize_event(&self, _: RawEvent) -> Result<()> {
+        Ok(())
+    }
+
+    fn elapsed(&self, start: RawEvent, end: RawEvent) -> Result<f32> {
+        let events = self.events();
+        let time = |event: RawEvent| {
+            let event = events.get(&event.0).filter(|event| event.timing == Timing::Kept);
+            event.and_then(|event| event.recorded).ok_or_else(|| Error::Runtime("the event keeps no time".into()))
+        };
+        let (start, end) = (time(start)?, time(end)?);
+        let seconds = if end >= start { (end - start).as_secs_f64() } else { -(start - end).as_secs_f64() };
+        Ok((seconds * 1e3) as f32)
+    }
+
+    fn upload(&self, _: RawStream, to: u64, from: &[u8]) -> Result<()> {
+        bytes(to, from.len()).copy_from_slice(from);
+        Ok(())
+    }
+
+    fn download(&self, _: RawStream, from: u64, to: &mut [u8]) -> Result<()> {
+        to.copy_from_slice(bytes(from, to.len()));
+        Ok(())
+    }
+
+    fn copy(&self, _: RawStream, from: u64, to: u64, bytes: usize) -> Result<()> {
+        let from = std::ptr::with_exposed_provenance::<u8>(from as usize);
+        let to = std::ptr::with_exposed_provenance_mut::<u8>(to as usize);
+        // SAFETY: whoever calls a backend names memory that it may use; the two may overlap.
+        unsafe { std::ptr::copy(from, to, bytes) };
+        Ok(())
+    }
+
+    fn fill(&self, _: RawStream, to: u64, byte: u8, len: usize) -> Result<()> {
+        bytes(to, len).fill(byte);
+        Ok(())
+    }
+
+    fn small_work(&self) -> usize {
+        // Below this an operation takes less time than the queue does.
+        16 << 10
+    }
+
+    fn workspace(&self, _: &Op) -> Result<usize> {
+        Ok(0)
+    }
+
+    fn execute(&self, _: RawStream, op: &Op, addresses: &[u64], _: u64) -> Result<()> {
+        match op {
+            Op::Map(op) => map::map(op, addresses, &self.threads),
+            Op::Reduce(op) => reduce::reduce(op, addresses, &self.threads),
+            Op::Scan(op) => scan::scan(op, addresses, &self.threads),
+            Op::Sort(op) => sort::sort(op, addresses, &self.threads),
+            Op::Select(op) => select::select(op, addresses, &self.threads),
+            Op::Gather(op) => index::take(op, addresses, &self.threads),
+            Op::Scatter(op) => index::put(op, addresses),
+            Op::MatMul(op) => matmul::matmul(op, addresses, &self.threads),
+            Op::Random(op) => random::random(op, addresses, &self.threads),
+        }
+    }
+
+    fn take_failure(&self) -> Option<Error> {
+        None
+    }
+}

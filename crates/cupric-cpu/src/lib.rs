@@ -1,0 +1,31 @@
+//! The host backend: runs every operation of `cupric_ir` on the processor, vectorised and on all cores.
+//!
+//! Elementwise programs run in tiles that stay in the first cache, one loop a primitive, compiled for several instruction
+//! sets and chosen at run time. What our own loops compute does not depend on threads, layouts or instruction sets.
+
+mod backend;
+mod blas;
+mod folder;
+mod folding;
+mod index;
+mod kernel;
+mod key;
+mod level;
+mod map;
+mod matmul;
+mod memory;
+mod number;
+mod product;
+mod program;
+mod radix;
+mod random;
+mod reduce;
+mod scan;
+mod scratch;
+mod select;
+mod sort;
+mod space;
+mod threads;
+mod transfer;
+
+pub use self::{backend::Cpu, blas::set_library_search};
