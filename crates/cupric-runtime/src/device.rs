@@ -423,6 +423,31 @@ impl Device {
         self.backend.upload(stream.raw(), address, from)
     }
 
+    /// Runs a launch of the caller's own on a stream, after all work on these storages, any of which it may write. It is given
+    /// their addresses.
+    ///
+    /// # Errors
+    /// When an operation that should have written one of them failed, or the launch did.
+    pub fn launch_own(
+        self: &Arc<Device>,
+        stream: &Arc<Stream>,
+        storages: &[&Arc<Storage>],
+        launch: impl FnOnce(&[u64]) -> Result<()>,
+    ) -> Result<()> {
+        for storage in storages {
+            storage.settle()?;
+        }
+        stream.flush();
+        let _handing = lock(&stream.handing);
+        for storage in storages {
+            for other in note_write(storage, stream.id()) {
+                self.order_after(stream.id(), other);
+            }
+        }
+        let addresses: SmallVec<[u64; 8]> = storages.iter().map(|storage| storage.materialise()).collect::<Result<_>>()?;
+        launch(&addresses)
+    }
+
     /// Stops the background launches, so that the process may fork; they start again by themselves.
     pub fn pause(&self) {
         self.flush();
