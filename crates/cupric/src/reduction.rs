@@ -135,6 +135,11 @@ struct Axes {
 
 fn split(a: &Array, given: Option<&[isize]>) -> Result<Axes> {
     let mut reduced = match given {
+        // A number has one axis here, as in NumPy: the one that it is repeated along.
+        Some(axes) if a.ndim() == 0 && axes.iter().all(|axis| matches!(axis, 0 | -1)) => {
+            normalize_axes(axes, 1)?;
+            Dims::new()
+        }
         Some(axes) => normalize_axes(axes, a.ndim())?,
         None => (0..a.ndim()).collect(),
     };

@@ -148,6 +148,9 @@ pub fn call(row: &'static Ufunc, inputs: &[Operand<'_>], options: Options<'_>) -
 }
 
 fn check_inputs(row: &Ufunc, inputs: &[Operand<'_>], body: &Body, options: Options<'_>) -> Result<()> {
+    if row.name == "power" && body.gives[0].is_integer() && inputs.get(1).is_some_and(is_negative) {
+        return Err(Error::Value("Integers to negative integer powers are not allowed.".into()));
+    }
     if options.dtype.is_none() {
         return Ok(());
     }
@@ -162,13 +165,28 @@ fn check_inputs(row: &Ufunc, inputs: &[Operand<'_>], body: &Body, options: Optio
     Ok(())
 }
 
+/// Whether this is a number below zero; arrays are not looked at.
+fn is_negative(operand: &Operand<'_>) -> bool {
+    let value = match operand {
+        Operand::Array(_) => return false,
+        Operand::Number(value) => *value,
+        Operand::Typed(dtype, bits) => Scalar::from_bits(*dtype, *bits),
+    };
+    matches!(value, Scalar::Int(value) if value < 0)
+}
+
 fn iteration_shape(inputs: &[Operand<'_>], options: Options<'_>) -> Result<Dims> {
     let mut shapes: SmallVec<[&[usize]; 4]> = inputs.iter().map(Operand::shape).collect();
     let first = shapes[0];
-    if options.mask.is_none() && shapes.iter().all(|&shape| shape == first || shape.is_empty()) {
+    if options.mask.is_none()
+        && options.out.is_empty()
+        && shapes.iter().all(|&shape| shape == first || shape.is_empty())
+    {
         return Ok(shapes.into_iter().max_by_key(|shape| shape.len()).unwrap_or(&[]).into());
     }
     shapes.extend(options.mask.map(Array::shape));
+    // A larger output repeats the inputs.
+    shapes.extend(options.out.iter().flatten().map(|out| out.shape()));
     broadcast_shapes(&shapes)
 }
 
