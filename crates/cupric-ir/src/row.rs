@@ -177,7 +177,11 @@ impl Ufunc {
         }
         let common = match dtype {
             Some(dtype) => dtype,
-            None => self.lifted(result_type(self.typed(inputs))),
+            None => {
+                let lifted: SmallVec<[Typed; 3]> =
+                    self.typed(inputs).iter().map(|&input| self.lifted_input(input)).collect();
+                self.lifted(result_type(&lifted))
+            }
         };
         if let Some((class, sentence)) = self.refuses
             && class.has(common)
@@ -200,6 +204,14 @@ impl Ufunc {
         match self.loops[0].formula {
             Formula::Choice(_) | Formula::ComplexChoice(_) => &inputs[1..],
             _ => inputs,
+        }
+    }
+
+    /// Each integer input becomes a float before the common dtype is found.
+    fn lifted_input(&self, input: Typed) -> Typed {
+        match input {
+            Typed::Strong(dtype) if self.rule == Rule::Inexact => Typed::Strong(self.lifted(dtype)),
+            other => other,
         }
     }
 

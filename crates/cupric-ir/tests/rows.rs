@@ -97,6 +97,7 @@ fn dtypes_are_chosen_as_numpy_chooses_them() {
     assert_eq!(gives("sqrt", &[strong(Int8)]), Ok((Float16, Float16)));
     assert_eq!(gives("sqrt", &[strong(Int16)]), Ok((Float32, Float32)));
     assert_eq!(gives("sin", &[strong(Bool)]), Ok((Float16, Float16)));
+    assert_eq!(gives("hypot", &[strong(Int8), strong(cupric_core::DType::UInt16)]), Ok((Float32, Float32)));
     assert_eq!(gives("absolute", &[strong(Complex64)]), Ok((Complex64, Float32)));
     assert_eq!(gives("power", &[strong(Bool), strong(Bool)]), Ok((Int8, Int8)));
     assert_eq!(gives("less", &[strong(Int64), strong(UInt64)]), Ok((Int64, Bool)));

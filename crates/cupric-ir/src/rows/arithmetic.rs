@@ -3,6 +3,7 @@
 use crate::{
     expression::{Cx, Ex},
     row::{BOOL, COMPLEX, FLOAT, Formula::*, Gives::*, INTEGER, Loop, PLAIN, REAL, Rule::*, SIGNED, UNSIGNED, Ufunc},
+    ty::Ty,
 };
 
 pub(super) static ROWS: &[Ufunc] = &[
@@ -142,6 +143,10 @@ pub(super) static ROWS: &[Ufunc] = &[
             Loop::new(SIGNED.and(FLOAT), Same, Unary(sign)),
             Loop::new(COMPLEX, Same, ComplexUnary(complex_sign)),
         ],
+    )
+    .refusing(
+        BOOL,
+        "ufunc 'sign' did not contain a loop with signature matching types <class 'numpy.dtype[bool]'> -> None",
     ),
     Ufunc::new(
         "square",
@@ -300,11 +305,9 @@ fn integer_fmod(a: Ex, b: Ex) -> Ex {
     differ.select(floored - b, floored)
 }
 
-/// 1 / x in integers: 1 and -1 keep their value, larger ones give 0, and 0 gives 0.
+/// The integer part of 1 / x; at 0, what the conversion of an infinity gives.
 fn integer_reciprocal(x: Ex) -> Ex {
-    let (zero, one) = (x.lit(0.0), x.lit(1.0));
-    let unit = x.equal(one).select(one, zero);
-    if x.ty().is_signed() { x.equal(-one).select(x, unit) } else { unit }
+    (Ex::number(Ty::F64, 1.0) / x.cast(Ty::F64)).cast(x.ty())
 }
 
 fn sign(x: Ex) -> Ex {
