@@ -1,0 +1,240 @@
+"""Making arrays: values, dtypes, shapes, orders."""
+
+import numpy as np
+import pytest
+
+import cupric as cp
+import support
+from support import ALL, EVERY, same_as_numpy
+
+SHAPES = [(), 0, 3, (2, 3), (0, 4), [2, 2], np.int64(4), (np.int32(2), 1)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", [None, "f4", "i1", bool, complex, np.uint16], ids=str)
+@same_as_numpy()
+def test_filled_arrays(xp, shape, dtype):
+    given = {} if dtype is None else {"dtype": dtype}
+    return (
+        xp.zeros(shape, **given),
+        xp.ones(shape, **given),
+        xp.full(shape, 3, **given),
+        xp.empty(shape, **given).shape,
+        xp.empty(shape, **given).dtype == np.dtype(dtype or float),
+    )
+
+
+@same_as_numpy(dtypes=ALL, layouts=EVERY)
+def test_like(xp, a):
+    return (
+        xp.zeros_like(a),
+        xp.ones_like(a),
+        xp.full_like(a, 1),
+        np.array(xp.empty_like(a).strides) // a.itemsize if a.size > 1 else None,
+    )
+
+
+@pytest.mark.parametrize("order", ["C", "F", "K", "A"])
+@same_as_numpy()
+def test_like_with_order_shape_and_dtype(xp, order):
+    a = xp.zeros((3, 4, 5)).transpose(1, 0, 2)
+    b = xp.zeros_like(a, order=order)
+    return (
+        np.array(b.strides),
+        xp.ones_like(a, dtype="i2"),
+        xp.zeros_like(a, shape=(2, 2)),
+        xp.full_like(a, 2.5, dtype="f4"),
+    )
+
+
+ARANGE = [
+    (5,),
+    (0,),
+    (-3,),
+    (2, 7),
+    (7, 2),
+    (0, 10, 3),
+    (10, 0, -3),
+    (0.0, 1.0, 0.1),
+    (5.0,),
+    (1, 2, 0.25),
+    (0, -1, -0.3),
+    (2**40, 2**40 + 3),
+    (1, 10, 2.5),
+]
+
+
+@pytest.mark.parametrize("arguments", ARANGE, ids=str)
+@pytest.mark.parametrize("dtype", [None, "i4", "f4", "f8", "u1", "c8"], ids=str)
+@same_as_numpy()
+def test_arange(xp, arguments, dtype):
+    if (dtype == "u1" and min(arguments) < 0) or (dtype in ("u1", "i4") and max(arguments) > 2**30):
+        return None
+    return xp.arange(*arguments, dtype=dtype)
+
+
+@same_as_numpy()
+def test_arange_with_step_zero(xp):
+    return xp.arange(0, 5, 0)
+
+
+LINSPACE = [
+    (0, 1),
+    (0, 1, 5),
+    (2, -3, 7),
+    (0, 1, 1),
+    (0, 1, 0),
+    (1.5, 1.5, 4),
+    (0, 10, 11),
+    (-1e300, 1e300, 3),
+    (0, 1, 1001),
+]
+
+
+@pytest.mark.parametrize("arguments", LINSPACE, ids=str)
+@pytest.mark.parametrize("endpoint", [True, False])
+@pytest.mark.parametrize("dtype", [None, "f4", "i8"], ids=str)
+@same_as_numpy()
+def test_linspace(xp, arguments, endpoint, dtype):
+    if dtype == "i8" and abs(arguments[0]) > 1e18:
+        return None
+    return xp.linspace(*arguments, endpoint=endpoint, dtype=dtype)
+
+
+@same_as_numpy()
+def test_linspace_with_step_and_a_negative_count(xp):
+    values, step = xp.linspace(0, 1, 5, retstep=True)
+    return values, float(step), xp.linspace(0, 1, -1)
+
+
+@pytest.mark.parametrize("arguments", [(3,), (2, 4), (4, 2), (3, 3, 1), (3, 3, -2), (3, 4, 9), (0,)], ids=str)
+@same_as_numpy()
+def test_eye(xp, arguments):
+    return xp.eye(*arguments), xp.eye(*arguments, dtype="i4"), xp.identity(arguments[0])
+
+
+@same_as_numpy(ulp=2)
+def test_logspace(xp):
+    return xp.logspace(0, 2, 5)
+
+
+@same_as_numpy()
+def test_tri_and_diag(xp):
+    a = xp.arange(12).reshape(3, 4)
+    return (
+        xp.tri(3),
+        xp.tri(2, 4, 1),
+        xp.diag(xp.array([1, 2, 3])),
+        xp.diag(a),
+        xp.diag(a, 1),
+        xp.diag(xp.array([1, 2]), -1),
+        xp.tril(a),
+        xp.triu(a, 1),
+    )
+
+
+NESTED = [
+    [1, 2, 3], [1, 2.5], [True, False], [1, True], [1 + 2j, 3], 3, 2.5, True, 1j, [], [[]], [[1, 2], [3, 4]], ((1, 2), (3, 4)), range(4), [2**62],
+    [2**63], [-(2**63)], [np.float32(1.5), 2], [np.int8(1), np.int8(2)], [[1, 2], (3.5, 4)], [np.arange(3), np.arange(3.0)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", NESTED, ids=str)
+@same_as_numpy()
+def test_array_of_python_objects(xp, value):
+    return xp.array(value), xp.asarray(value)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i8", "?", "c16", "f2"])
+@same_as_numpy()
+def test_array_with_dtype(xp, dtype):
+    return xp.array([0, 1, 2], dtype), xp.asarray(np.arange(3.0), dtype=dtype) if dtype not in (
+        "i8",
+        "?",
+    ) else xp.array([1.5, 0], dtype)
+
+
+@same_as_numpy()
+def test_array_of_arrays(xp):
+    a = [[2, xp.sqrt(xp.array(9.0))], [xp.array(4), 5]]
+    b = [xp.zeros(3, "i1"), xp.ones(3, "f4")]
+    return xp.array(a), xp.array(b), xp.array([b, b]).shape, xp.asarray([xp.arange(2), [5, 6]])
+
+
+@pytest.mark.parametrize("value", [[[1, 2], [3]], [object()], "text", ["a"], [1, [2]], [None]], ids=str)
+def test_what_is_no_number_is_refused(value):
+    with pytest.raises((ValueError, TypeError)):
+        cp.array(value)
+
+
+@pytest.mark.parametrize("ndmin", [0, 1, 3])
+@same_as_numpy()
+def test_ndmin(xp, ndmin):
+    return xp.array([1, 2], ndmin=ndmin), xp.array(5, ndmin=ndmin)
+
+
+def test_array_copies_and_asarray_does_not():
+    a = cp.arange(4)
+    assert cp.asarray(a) is a
+    copy = cp.array(a)
+    copy += 1
+    assert copy is not a and a.tolist() == [0, 1, 2, 3]
+    shared = cp.array(a, copy=None) if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else a
+    shared += 1
+    assert a.tolist() == [1, 2, 3, 4]
+    assert cp.asarray(a, dtype="f4").dtype == np.float32
+    assert cp.ascontiguousarray(a[::-1]).flags.c_contiguous and cp.asfortranarray(cp.ones((2, 3))).flags.f_contiguous
+
+
+def test_array_with_copy_false_refuses_to_copy():
+    assert cp.array(cp.arange(3), copy=False).tolist() == [0, 1, 2]
+    with pytest.raises(ValueError):
+        cp.array([1, 2, 3], copy=False)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "K", "A"])
+@same_as_numpy()
+def test_order_of_a_copy(xp, order):
+    a = xp.arange(24).reshape(2, 3, 4).transpose(2, 0, 1)
+    b, c = a.copy(order=order), xp.array(a, order=order)
+    return b, np.array(b.strides), np.array(c.strides), np.array(a.astype("f4", order=order).strides)
+
+
+@pytest.mark.parametrize("shape", [-1, (2, -1), 1.5, "a", (2.0, 3)], ids=str)
+@same_as_numpy()
+def test_bad_shapes(xp, shape):
+    return xp.zeros(shape)
+
+
+def test_a_shape_whose_count_overflows():
+    for make in (cp.ones, cp.zeros, cp.empty):
+        with pytest.raises((ValueError, MemoryError)):
+            make((2**32, 2**32 + 1), dtype="u1")
+
+
+def test_bad_dtypes():
+    for bad in ("no_such_dtype", object, "U5", "M8[s]", "V8"):
+        with pytest.raises(TypeError):
+            cp.zeros(3, dtype=bad)
+
+
+@pytest.mark.parametrize("value", [-0.0, float("nan"), float("-inf"), 2**53 + 1, True, 1e-310])
+@same_as_numpy()
+def test_fill_keeps_every_bit(xp, value):
+    a = xp.zeros(3)
+    a.fill(value)
+    return xp.full(3, value), a, xp.signbit(xp.full(3, value, dtype=float))
+
+
+@same_as_numpy()
+def test_fromfunction_like_helpers(xp):
+    a, b = xp.meshgrid(xp.arange(3), xp.arange(2))
+    c, d = xp.meshgrid(xp.arange(3), xp.arange(2), indexing="ij")
+    return a, b, c, d
+
+
+@same_as_numpy(dtypes=ALL, layouts=support.FILLED)
+def test_copy_and_copyto(xp, a):
+    target = xp.zeros(a.shape, a.dtype)
+    xp.copyto(target, a)
+    return a.copy(), xp.copy(a), target

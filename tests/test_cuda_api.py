@@ -1,0 +1,224 @@
+"""Streams, events, devices, pools, limits; on a machine without a GPU they speak of the host."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+import cupric as cp
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def pool():
+    """A pool of one's own, current during the test."""
+    mine = cp.cuda.MemoryPool()
+    with cp.cuda.using_allocator(mine.malloc):
+        yield mine
+
+
+def test_devices(device):
+    count = cp.cuda.runtime.getDeviceCount()
+    assert isinstance(count, int) and (count > 0) == cp.cuda.is_available()
+    if device == "cuda":
+        assert count > 0
+    with cp.cuda.Device(0) as current:
+        assert current.id == 0 and cp.cuda.Device().id == 0 and cp.cuda.Device(0) == current
+    free, total = cp.cuda.Device(0).mem_info
+    assert 0 < free <= total
+    assert isinstance(cp.cuda.runtime.getDeviceProperties(0)["name"], bytes)
+
+
+def test_a_device_that_is_not_there():
+    with pytest.raises(Exception, match=r"(?i)device"):
+        cp.cuda.Device(999).use()
+
+
+# --- streams and events
+
+
+def test_current_stream():
+    null = cp.cuda.Stream.null
+    assert cp.cuda.get_current_stream() == null
+    stream = cp.cuda.Stream()
+    with stream:
+        assert cp.cuda.get_current_stream() == stream
+        with cp.cuda.Stream(non_blocking=True) as inner:
+            assert cp.cuda.get_current_stream() == inner
+        assert cp.cuda.get_current_stream() == stream
+    assert cp.cuda.get_current_stream() == null
+    stream.use()
+    assert cp.cuda.get_current_stream() == stream
+    null.use()
+    assert stream != null and hash(stream) == hash(stream)
+
+
+def test_the_current_stream_is_a_threads_own():
+    seen = []
+    with cp.cuda.Stream():
+        thread = threading.Thread(target=lambda: seen.append(cp.cuda.get_current_stream()))
+        thread.start()
+        thread.join()
+    assert seen == [cp.cuda.Stream.null]
+
+
+def test_a_with_block_left_by_an_error_restores_the_stream():
+    with pytest.raises(ZeroDivisionError), cp.cuda.Stream():
+        1 / 0  # noqa: B018
+    assert cp.cuda.get_current_stream() == cp.cuda.Stream.null
+
+
+def test_stream_done_and_synchronize():
+    stream = cp.cuda.Stream(non_blocking=True)
+    with stream:
+        a = cp.arange(1000) * 2
+    stream.synchronize()
+    assert stream.done and int(a[-1]) == 1998
+
+
+def test_streams_are_freed_with_work_in_them():
+    results = []
+    for _ in range(50):
+        with cp.cuda.Stream(non_blocking=True):
+            results.append(cp.arange(1000) + 1)
+    assert all(int(result.sum()) == 500_500 for result in results)
+
+
+def test_events():
+    start, end = cp.cuda.Event(), cp.cuda.Event()
+    start.record()
+    a = cp.ones((200, 200)) @ cp.ones((200, 200))
+    end.record()
+    end.synchronize()
+    assert end.done and start.done and 0 <= cp.cuda.get_elapsed_time(start, end) < 60_000
+    assert float(a[0, 0]) == 200
+
+
+def test_events_recorded_on_a_stream():
+    stream = cp.cuda.Stream(non_blocking=True)
+    with stream:
+        a = cp.arange(1000)
+    event = stream.record()
+    cp.cuda.get_current_stream().wait_event(event)
+    assert int((a + 1)[-1]) == 1000
+    other = cp.cuda.Event(disable_timing=True)
+    other.record(stream)
+    other.synchronize()
+
+
+def test_elapsed_time_of_an_event_that_was_not_recorded():
+    with pytest.raises(Exception, match=r"."):
+        cp.cuda.get_elapsed_time(cp.cuda.Event(), cp.cuda.Event())
+
+
+# --- pools
+
+
+def test_counters(pool):
+    assert pool.used_bytes() == 0 and pool.total_bytes() == 0
+    a = cp.ones(1000)
+    assert pool.used_bytes() >= 8000 and pool.total_bytes() >= pool.used_bytes()
+    b = a[::2]
+    del a
+    gc.collect()
+    assert pool.used_bytes() >= 8000, "a view keeps the memory"
+    del b
+    gc.collect()
+    assert pool.used_bytes() == 0 and pool.free_bytes() == pool.total_bytes() > 0
+    pool.free_all_blocks()
+    assert pool.total_bytes() == 0
+
+
+def test_blocks_are_used_again(pool):
+    for _ in range(100):
+        a = cp.ones(MIB // 8)
+        del a
+    assert pool.total_bytes() <= 4 * MIB
+
+
+def test_the_default_pool():
+    pool = cp.get_default_memory_pool()
+    gc.collect()
+    base = pool.used_bytes()
+    a = cp.ones(1000)
+    assert pool.used_bytes() >= base + 8000
+    del a
+    gc.collect()
+    assert pool.used_bytes() <= base + 4096
+    assert cp.get_default_pinned_memory_pool() is not None and cp.cuda.get_allocator() is not None
+
+
+def test_a_pool_dies_after_its_arrays():
+    pool = cp.cuda.MemoryPool()
+    with cp.cuda.using_allocator(pool.malloc):
+        a = cp.arange(1000)
+    del pool
+    gc.collect()
+    assert int(a.sum()) == 499_500
+
+
+def test_limits():
+    pool = cp.cuda.MemoryPool()
+    assert pool.get_limit() == 0
+    pool.set_limit(size=MIB)
+    assert pool.get_limit() == MIB
+    with cp.cuda.using_allocator(pool.malloc):
+        with pytest.raises(cp.cuda.memory.OutOfMemoryError, match=r"(?i)memory"):
+            cp.ones(MIB, "f4")
+        assert float(cp.ones(1000).sum()) == 1000
+    pool.set_limit(size=0)
+    with cp.cuda.using_allocator(pool.malloc):
+        assert float(cp.ones(MIB, "f4").sum()) == MIB
+
+
+def test_out_of_memory_a_hundred_times(pool):
+    pool.set_limit(size=4 * MIB)
+    a = cp.arange(1000)
+    for turn in range(100):
+        with pytest.raises(cp.cuda.memory.OutOfMemoryError):
+            cp.zeros(8 * MIB, "u1") if turn % 2 else cp.ones(MIB) + 1
+        assert int((a + turn).sum()) == 499_500 + 1000 * turn
+    del a
+    gc.collect()
+    assert pool.used_bytes() == 0
+
+
+def test_an_allocation_that_no_machine_can_meet():
+    for _ in range(3):
+        with pytest.raises(MemoryError) as raised:
+            cp.zeros(1 << 46, dtype="u1")
+        assert isinstance(raised.value, cp.cuda.memory.OutOfMemoryError)
+        assert float(cp.ones(10).sum()) == 10
+
+
+def test_out_of_memory_in_the_middle_of_an_expression(pool):
+    pool.set_limit(size=6 * MIB)
+    a = cp.ones(MIB // 2, "f4")
+    with pytest.raises(cp.cuda.memory.OutOfMemoryError):
+        _ = (cp.broadcast_to(a, (8, MIB // 2)) + 1).sum(axis=0)[:3] + cp.zeros(2 * MIB)
+    assert float(a.sum()) == MIB // 2
+
+
+def test_results_that_die_unseen_give_their_memory_back(pool):
+    for _ in range(50):
+        a = cp.ones(MIB // 8)
+        _ = a * 2 + 1
+    del a, _
+    gc.collect()
+    assert pool.used_bytes() == 0
+
+
+def test_pinned_memory():
+    memory = cp.cuda.alloc_pinned_memory(800)
+    host = np.frombuffer(memory, np.float64, 100)
+    host[...] = np.arange(100)
+    assert (cp.asarray(host).get() == np.arange(100)).all()
+
+
+def test_data_pointer():
+    a = cp.arange(10)
+    assert isinstance(a.data.ptr, int) and a[2:].data.ptr == a.data.ptr + 16
+    a += 1
+    assert a.tolist() == list(range(1, 11))

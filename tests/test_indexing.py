@@ -1,0 +1,232 @@
+"""Indexing: views, integers, masks, index arrays, assignment, and what is refused."""
+
+import numpy as np
+import pytest
+
+import cupric as cp
+import support
+from support import ALL, EVERY, assert_same, same_as_numpy
+
+BASIC = [
+    "...", "0", "-1", "1:", ":2", "::2", "::-1", "None", "1:1", "5:1", "-2:", "1, 2", "1, ..., 2", "..., None", "None, 0", ":, 1", "::-2, ::3",
+    "0, :, None", "..., 0, 0", ":, :, 1:2", "True", "False", "None, None", "100:", ":-100", "::-3, 1", "1, 2, 3", "..., -1, ::-1",
+]  # fmt: skip
+ARRAYS = [
+    "[0, 1]", "[-1, 0, 0]", "[[0, 1], [1, 0]]", "[0], 1", "[0, 1], [2, 0]", ":, [0, 2]", "[0, 1], :, [1, 2]", ":, [0], [1, 2]", "1, [0, 1]",
+    "[0, 1], None", "[[0], [1]], [0, 2, 1]", "..., [3, 1]", "[0], ..., [1]", "1:, [2, 0], ::2", "[]", "[True, False]", ":, [True, False, True]",
+    "xp.arange(24).reshape(2, 3, 4) % 3 == 0", "xp.ones((2, 3), bool)", "xp.zeros((2, 3), bool), 1", "[True, True], 1", "xp.array(True)",
+    "xp.array(1), 2", "xp.array([1, 0], 'u1')", "xp.array([-1], 'i1'), xp.array([2, 1, 0])", "xp.array([], 'i8'), 0", "0, xp.array([True, False, True])",
+]  # fmt: skip
+REFUSED = [
+    "5", "-3", "0, 0, 0, 0", "[0, 5]", "[0, -9]", "1.5", "'a'", "[0.5]", "[0, 1], [0, 1, 2]", "[True, False, True]", "xp.ones((2, 2), bool)", "..., ...",
+    "xp.ones((2, 3, 4, 1), bool)", ":, 9", "::0", "xp.array([1.0])", "1j",
+]  # fmt: skip
+
+
+def cube(xp, dtype="i8"):
+    return xp.arange(24).reshape(2, 3, 4).astype(dtype)
+
+
+def evaluate(xp, a, index):
+    return eval(f"a[{index}]", {"a": a, "xp": xp})
+
+
+@pytest.mark.parametrize("index", BASIC + ARRAYS)
+@same_as_numpy()
+def test_reading(xp, index):
+    a = cube(xp)
+    return evaluate(xp, a, index), evaluate(xp, a.transpose(0, 2, 1).transpose(0, 2, 1)[:, ::1], index)
+
+
+@pytest.mark.parametrize("index", BASIC + ARRAYS)
+@same_as_numpy()
+def test_writing_a_number(xp, index):
+    a = cube(xp)
+    exec(f"a[{index}] = -7", {"a": a, "xp": xp})
+    return a
+
+
+@pytest.mark.parametrize("index", BASIC + ARRAYS)
+@same_as_numpy()
+def test_writing_an_array(xp, index):
+    a = cube(xp)
+    value = xp.arange(np.size(evaluate(np, cube(np), index))).reshape(evaluate(np, cube(np), index).shape) + 100
+    exec(f"a[{index}] = value", {"a": a, "xp": xp, "value": value})
+    b = cube(xp).transpose(2, 1, 0).copy().transpose(2, 1, 0)
+    exec(
+        f"b[{index}] = value[..., :1] if value.ndim and value.shape[-1:] != (0,) else value",
+        {"b": b, "xp": xp, "value": value},
+    )
+    return a, b
+
+
+@pytest.mark.parametrize("index", BASIC + ARRAYS)
+@same_as_numpy()
+def test_in_place_through_an_index(xp, index):
+    a = cube(xp)
+    exec(f"a[{index}] += 5", {"a": a, "xp": xp})
+    exec(f"a[{index}] *= 2", {"a": a, "xp": xp})
+    return a
+
+
+@pytest.mark.parametrize("index", REFUSED)
+@same_as_numpy()
+def test_refused_when_reading(xp, index):
+    result = evaluate(xp, cube(xp), index)
+    return result if xp is np else result.get()
+
+
+@pytest.mark.parametrize("index", REFUSED)
+@same_as_numpy()
+def test_refused_when_writing(xp, index):
+    a = cube(xp)
+    exec(f"a[{index}] = 1", {"a": a, "xp": xp})
+    return a if xp is np else a.get()
+
+
+@pytest.mark.parametrize("value", ["[1, 2]", "xp.ones((3, 2))", "xp.ones((2, 2, 3, 4))"])
+@same_as_numpy()
+def test_values_that_do_not_fit(xp, value):
+    a = cube(xp, "f8")
+    a[...] = eval(value, {"xp": xp})
+    return a
+
+
+@same_as_numpy(dtypes=ALL, layouts=[layout for layout in EVERY if layout not in (support.ZERO_D, support.EMPTY)])
+def test_every_dtype_and_layout(xp, a):
+    flat = a.reshape(-1)
+    index = xp.arange(a.size)[::-1] % a.size
+    return a[0], a[..., -1:], a[::-1], flat[index], flat[index % 2 == 0], a[a == a], a[[0, -1]]
+
+
+@same_as_numpy(dtypes=ALL, layouts=[layout for layout in EVERY if layout.writable], values=support.mild)
+def test_writing_every_dtype_and_layout(xp, a):
+    a[...] = a[..., ::-1] if a.ndim else a
+    if a.ndim and a.size:
+        a[0] = 1
+        a[..., -1] = a[..., 0]
+        a[a == 1] = 0
+        a[[0, -1]] = xp.ones((), a.dtype)
+    return a
+
+
+@same_as_numpy()
+def test_slices_are_views(xp):
+    a = cube(xp)
+    for view in (a[1:], a[:, ::-1], a[..., 0], a[None], a.T, a.reshape(6, 4), a[...]):
+        view += 1
+    return a
+
+
+@same_as_numpy()
+def test_index_arrays_copy(xp):
+    a = cube(xp)
+    for copy in (a[[0, 1]], a[a > 3], a[xp.array([0])]):
+        copy += 1
+    return a
+
+
+@same_as_numpy()
+def test_assignment_converts(xp):
+    a = xp.zeros(4, "i4")
+    a[0] = 2.9
+    a[1:3] = xp.array([1.5, -1.5])
+    b = xp.zeros(3, "f4")
+    b[...] = xp.array([1, 2, 3], "u8")
+    b[1] = True
+    return a, b
+
+
+@same_as_numpy()
+def test_assignment_of_a_number_that_does_not_fit(xp):
+    a = xp.zeros(4, "u1")
+    a[0] = 300
+    return a
+
+
+@same_as_numpy()
+def test_assignment_of_a_complex_number_to_a_float(xp):
+    a = xp.zeros(4)
+    a[0] = 1j
+    return a
+
+
+@same_as_numpy()
+def test_zero_dimensional_arrays(xp):
+    a = xp.array(5.0)
+    a[()] = 7
+    a[...] += 1
+    return a, a[...], a[None], a[xp.array(True)], a[xp.array(False)]
+
+
+@same_as_numpy()
+def test_mask_and_integer_together(xp):
+    d, b = xp.zeros((4, 4, 3)), xp.ones((2, 2))
+    d[xp.eye(4, dtype=bool), 2] = 7
+    b[1, True] = 5
+    return d, b, b[xp.array(False)]
+
+
+@same_as_numpy()
+def test_numpy_and_list_indices(xp):
+    a = xp.arange(10)
+    return a[np.int64(3)], a[np.array([1, 2])], a[[True] * 10], a[np.arange(10) > 4], a[(1,)], a[np.uint8(2) :]
+
+
+def test_cupric_integers_index_without_a_copy_to_the_host():
+    a, index = cp.arange(10) * 3, cp.array(4)
+    assert int(a[index]) == 12
+    a[index] = 0
+    assert int(a.sum()) == 135 - 12
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+@same_as_numpy()
+def test_take(xp, axis, mode):
+    a, index = cube(xp), xp.array([[0, 2], [1, -1]]) if mode != "raise" else xp.array([[0, 1], [1, 0]])
+    return xp.take(a, index, axis=axis, mode=mode), a.take(index, axis=axis, mode=mode), xp.take(a, 1, axis=axis)
+
+
+@same_as_numpy()
+def test_take_outside(xp):
+    result = xp.take(xp.arange(5), xp.array([0, 5]))
+    return result if xp is np else result.get()
+
+
+@pytest.mark.parametrize("shape", [(0,), (5,), (3, 4), (2, 0, 3), (40, 50)], ids=str)
+@same_as_numpy()
+def test_nonzero(xp, shape):
+    a = xp.arange(int(np.prod(shape))).reshape(shape) % 3
+    return xp.nonzero(a), a.nonzero(), xp.flatnonzero(a), xp.argwhere(a)
+
+
+@pytest.mark.parametrize("length", [1, 31, 32, 1000, 4097, 100_003])
+@same_as_numpy()
+def test_masks_of_all_lengths(xp, length):
+    a = xp.arange(length)
+    mask = a * 7919 % 13 < 5
+    picked = a[mask]
+    a[mask] = picked * 2
+    a[~mask] = -1
+    return picked, a, a[xp.zeros(length, bool)], a[xp.ones(length, bool)]
+
+
+def test_iterating_and_unpacking():
+    rows = list(cp.arange(6).reshape(2, 3))
+    assert len(rows) == 2 and rows[1].tolist() == [3, 4, 5]
+    first, second = cp.array([1, 2])
+    assert (int(first), int(second)) == (1, 2)
+    with pytest.raises(TypeError):
+        iter(cp.array(1))
+    with pytest.raises(TypeError):
+        len(cp.array(1))
+
+
+def test_strides_are_bytes():
+    assert cp.empty((3, 5, 7)).strides == (280, 56, 8)
+    assert cp.arange(10)[::-2].strides == (-16,)
+
+
+def test_where_with_one_argument_is_nonzero():
+    assert_same(cp.where(cp.arange(5) > 2), np.where(np.arange(5) > 2))
