@@ -1,0 +1,10 @@
+// A register of another thread of the warp, `distance` threads on or back within groups of `width`.
+
+template <class T> __device__ __forceinline__ T shuffle_word(const T x, const u32 distance, const int width) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_down_sync(0xffffffffu, u32(x), distance, width));
+  else return __shfl_down_sync(0xffffffffu, x, distance, width);
+}
+template <class T> __device__ __forceinline__ T shuffle_word_up(const T x, const u32 distance) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_up_sync(0xffffffffu, u32(x), distance));
+  else return __shfl_up_sync(0xffffffffu, x, distance);
+}

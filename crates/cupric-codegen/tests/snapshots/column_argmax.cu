@@ -1,0 +1,658 @@
+// argmax float64 by column, partial   key 4de47c0e807e46d2ce475b71e89b42a6
+using i8 = signed char;
+using i16 = short;
+using i32 = int;
+using i64 = long long;
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+template <class T> struct alignas(2 * sizeof(T)) Complex {
+  T re, im;
+};
+
+// Several elements at once, and elements at any address. `present` says how many of them there are.
+
+template <class T, int count> struct alignas(sizeof(T) * count < 16 ? sizeof(T) * count : 16) Pack {
+  T item[count];
+};
+
+template <class T> __device__ __forceinline__ T load(const char* at) { return *reinterpret_cast<const T*>(at); }
+template <class T> __device__ __forceinline__ void store(char* at, const T value) { *reinterpret_cast<T*>(at) = value; }
+
+template <class T> __device__ __forceinline__ T load_bytes(const char* at) {
+  union {
+    T value;
+    char bytes[sizeof(T)];
+  } both;
+#pragma unroll
+  for (int i = 0; i < int(sizeof(T)); ++i) both.bytes[i] = at[i];
+  return both.value;
+}
+template <class T> __device__ __forceinline__ void store_bytes(char* at, const T value) {
+  union {
+    T value;
+    char bytes[sizeof(T)];
+  } both;
+  both.value = value;
+#pragma unroll
+  for (int i = 0; i < int(sizeof(T)); ++i) at[i] = both.bytes[i];
+}
+
+// Neighbours at an address that suits them all.
+template <class T, int count> __device__ __forceinline__ Pack<T, count> load_vector(const char* at, const int present) {
+  if (present >= count) return *reinterpret_cast<const Pack<T, count>*>(at);
+  Pack<T, count> pack{};
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present) pack.item[j] = load<T>(at + j * int(sizeof(T)));
+  }
+  return pack;
+}
+template <class T, int count>
+__device__ __forceinline__ void store_vector(char* at, const Pack<T, count>& pack, const int present) {
+  if (present >= count) {
+    *reinterpret_cast<Pack<T, count>*>(at) = pack;
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present) store<T>(at + j * int(sizeof(T)), pack.item[j]);
+  }
+}
+
+// Elements `step` bytes apart.
+template <class T, int count, class S>
+__device__ __forceinline__ Pack<T, count> load_each(const char* at, const S step, const int present) {
+  Pack<T, count> pack{};
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present) pack.item[j] = load<T>(at + j * step);
+  }
+  return pack;
+}
+template <class T, int count, class S>
+__device__ __forceinline__ void store_each(char* at, const S step, const Pack<T, count>& pack, const int present) {
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present) store<T>(at + j * step, pack.item[j]);
+  }
+}
+template <class T, int count, class S>
+__device__ __forceinline__ Pack<T, count> load_each_bytes(const char* at, const S step, const int present) {
+  Pack<T, count> pack{};
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present) pack.item[j] = load_bytes<T>(at + j * step);
+  }
+  return pack;
+}
+template <class T, int count, class S>
+__device__ __forceinline__ void store_each_bytes(char* at, const S step, const Pack<T, count>& pack, const int present) {
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present) store_bytes<T>(at + j * step, pack.item[j]);
+  }
+}
+
+// Only the elements that are kept.
+template <class T, int count, class S>
+__device__ __forceinline__ void
+store_each_where(char* at, const S step, const Pack<T, count>& pack, const bool (&keep)[count], const int present) {
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present && keep[j]) store<T>(at + j * step, pack.item[j]);
+  }
+}
+template <class T, int count, class S>
+__device__ __forceinline__ void store_each_bytes_where(
+    char* at, const S step, const Pack<T, count>& pack, const bool (&keep)[count], const int present) {
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present && keep[j]) store_bytes<T>(at + j * step, pack.item[j]);
+  }
+}
+
+// A register of another thread of the warp, `distance` threads on or back within groups of `width`.
+
+template <class T> __device__ __forceinline__ T shuffle_word(const T x, const u32 distance, const int width) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_down_sync(0xffffffffu, u32(x), distance, width));
+  else return __shfl_down_sync(0xffffffffu, x, distance, width);
+}
+template <class T> __device__ __forceinline__ T shuffle_word_up(const T x, const u32 distance) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_up_sync(0xffffffffu, u32(x), distance));
+  else return __shfl_up_sync(0xffffffffu, x, distance);
+}
+
+using Index = u32;
+using Step = i32;
+
+// Division by a number that is known at the launch, for dividends below 2^31.
+struct Divisor {
+  u32 divisor, multiplier, shift;
+  __device__ __forceinline__ u32 quotient(const u32 n) const { return (__umulhi(n, multiplier) + n) >> shift; }
+};
+
+struct Shape {
+  Index rows;
+  Index count;
+  Divisor chunks[1];
+  Divisor bands[1];
+  Step steps[2][1];
+  Step reduced[1][1];
+};
+
+struct State {
+  double s0;
+  i64 s1;
+};
+
+__device__ __forceinline__ State shuffle_down(const State& x, const u32 distance, const int width) {
+  return State{shuffle_word(x.s0, distance, width), shuffle_word(x.s1, distance, width)};
+}
+__device__ __forceinline__ State shuffle_up(const State& x, const u32 distance) {
+  return State{shuffle_word_up(x.s0, distance), shuffle_word_up(x.s1, distance)};
+}
+
+__device__ __forceinline__ State combine(const State& left, const State& right) {
+  const double a0 = left.s0;
+  const i64 a1 = left.s1;
+  const double a2 = right.s0;
+  const i64 a3 = right.s1;
+  const bool t4 = a0 < a2;
+  const bool t5 = a2 != a2;
+  const bool t6 = a0 != a0;
+  const bool t7 = !t6;
+  const bool t8 = bool(t5 & t7);
+  const bool t9 = bool(t4 | t8);
+  const bool t10 = a2 < a0;
+  const bool t11 = !t5;
+  const bool t12 = bool(t6 & t11);
+  const bool t13 = bool(t10 | t12);
+  const bool t14 = !t13;
+  const bool t15 = a3 < a1;
+  const bool t16 = bool(t14 & t15);
+  const bool t17 = bool(t9 | t16);
+  const double t18 = t17 ? a2 : a0;
+  const i64 t19 = t17 ? a3 : a1;
+  return State{t18, t19};
+}
+
+__device__ __forceinline__ State element(const i64 position, const double raw0) {
+  const double x0_re = raw0;
+  return State{x0_re, position};
+}
+
+struct Source {
+  static constexpr int unroll = 2;
+  const char* in0;
+  const Shape& shape;
+  __device__ __forceinline__ State one(const Index position) const {
+    return element(i64(position), load<double>(in0 + Step(position) * shape.reduced[0][0]));
+  }
+  __device__ __forceinline__ void some(const Index position, const int present, State* out) const {
+    const Pack<double, 4> raw0 = load_each<double, 4>(in0 + Step(position) * shape.reduced[0][0], shape.reduced[0][0], present);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (j < present) out[j] = element(i64(position + j), raw0.item[j]);
+    }
+  }
+};
+
+// Partial results of a chunk of 1024 elements: element k goes to lane k % 128, then lanes combine by halves.
+// `State` and `combine` stand before this text; a source gives the states of elements by position.
+
+// `width` threads of a warp; thread t holds lanes 4t .. 4t + 3. The result is thread 0's.
+template <int width, class Source>
+__device__ __forceinline__ State
+reduce_chunk(const Source& source, const Index begin, const u32 length, const u32 t) {
+  State lane[4] = {};
+  if (width == 32 && length == 1024) {
+    source.some(begin + 4 * t, 4, lane);
+#pragma unroll Source::unroll
+    for (u32 k = 128; k < 1024; k += 128) {
+      State next[4];
+      source.some(begin + k + 4 * t, 4, next);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) lane[j] = combine(lane[j], next[j]);
+    }
+  } else {
+#pragma unroll 1
+    for (u32 k = 4 * t; k < length; k += 128) {
+      const int present = int(length - k < 4 ? length - k : 4);
+      State next[4] = {};
+      source.some(begin + k, present, next);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        if (j < present) lane[j] = k < 128 ? next[j] : combine(lane[j], next[j]);
+      }
+    }
+  }
+  const u32 lanes = length < 128 ? length : 128;
+#pragma unroll
+  for (u32 half = 64; half >= 4; half /= 2) {
+    if (half / 4 < width) {
+#pragma unroll
+      for (u32 j = 0; j < 4; ++j) {
+        const State other = shuffle_down(lane[j], half / 4, width);
+        if (4 * t + j < half && 4 * t + j + half < lanes) lane[j] = combine(lane[j], other);
+      }
+    }
+  }
+  if (2 < lanes) lane[0] = combine(lane[0], lane[2]);
+  if (3 < lanes) lane[1] = combine(lane[1], lane[3]);
+  if (1 < lanes) lane[0] = combine(lane[0], lane[1]);
+  return lane[0];
+}
+
+// Partial results in shared memory.
+struct SharedSource {
+  static constexpr int unroll = 1;
+  const State* states;
+  __device__ __forceinline__ void some(const Index position, const int present, State* out) const {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (j < present) out[j] = states[position + j];
+    }
+  }
+};
+
+// A column of `height` threads among `columns` neighbours; thread t holds lanes t, t + height, t + 2 height, t + 3 height.
+// All threads of the block take part. The result is row 0's.
+template <int columns, int height, class Source>
+__device__ __forceinline__ State reduce_column(
+    const Source& source, const Index begin, const u32 length, const u32 column, const u32 t, State* shared) {
+  State lane[4] = {};
+  const u32 lanes = length < 128 ? length : 128;
+  if (height == 32 && length == 1024) {
+#pragma unroll
+    for (u32 q = 0; q < 4; ++q) lane[q] = source.one(begin + t + height * q);
+#pragma unroll Source::unroll
+    for (u32 k = 128; k < 1024; k += 128) {
+      State next[4];
+#pragma unroll
+      for (u32 q = 0; q < 4; ++q) next[q] = source.one(begin + k + t + height * q);
+#pragma unroll
+      for (int q = 0; q < 4; ++q) lane[q] = combine(lane[q], next[q]);
+    }
+  } else {
+#pragma unroll 1
+    for (u32 k = 0; k < length; k += 128) {
+#pragma unroll
+      for (u32 q = 0; q < 4; ++q) {
+        const u32 at = k + t + height * q;
+        if (at < length) {
+          const State next = source.one(begin + at);
+          lane[q] = k == 0 ? next : combine(lane[q], next);
+        }
+      }
+    }
+  }
+  if (t + 2 * height < lanes) lane[0] = combine(lane[0], lane[2]);
+  if (t + 3 * height < lanes) lane[1] = combine(lane[1], lane[3]);
+  if (t + height < lanes) lane[0] = combine(lane[0], lane[1]);
+#pragma unroll
+  for (u32 half = height / 2; half >= 1; half /= 2) {
+    // The rows that are written now are not those that the round before reads.
+    if (t >= half && t < 2 * half) shared[t * columns + column] = lane[0];
+    __syncthreads();
+    if (t < half && t + half < lanes) lane[0] = combine(lane[0], shared[(t + half) * columns + column]);
+  }
+  return lane[0];
+}
+
+extern "C" __global__ void __launch_bounds__(1024) argmax_column_4de47c0e807e46d2(
+    const char* in0,
+    char* out0,
+    char* out1,
+    const Shape shape) {
+  __shared__ State shared[1024];
+  const Index chunk = shape.bands[0].quotient(blockIdx.x);
+  const Index asked = (blockIdx.x - chunk * shape.bands[0].divisor) * 32 + threadIdx.x;
+  [[maybe_unused]] const Index row = asked < shape.rows ? asked : shape.rows - 1;
+  const Index begin = chunk * 1024;
+  const u32 length = shape.count - begin < 1024 ? u32(shape.count - begin) : 1024;
+  Step in0_at = 0;
+  in0_at += Step(row) * shape.steps[0][0];
+  const State total = reduce_column<32, 32>(Source{in0 + in0_at, shape}, begin, length, threadIdx.x, threadIdx.y, shared);
+  if (threadIdx.y != 0 || asked >= shape.rows) return;
+  store<double>(out0 + Step(chunk * shape.rows + row) * 8, total.s0);
+  store<i64>(out1 + Step(chunk * shape.rows + row) * 8, total.s1);
+}
+
+// ---- next launch
+
+// argmax float64 by column, finish   key 6cb848508bbea36e9d8e2becac26e598
+using i8 = signed char;
+using i16 = short;
+using i32 = int;
+using i64 = long long;
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+template <class T> struct alignas(2 * sizeof(T)) Complex {
+  T re, im;
+};
+
+// Several elements at once, and elements at any address. `present` says how many of them there are.
+
+template <class T, int count> struct alignas(sizeof(T) * count < 16 ? sizeof(T) * count : 16) Pack {
+  T item[count];
+};
+
+template <class T> __device__ __forceinline__ T load(const char* at) { return *reinterpret_cast<const T*>(at); }
+template <class T> __device__ __forceinline__ void store(char* at, const T value) { *reinterpret_cast<T*>(at) = value; }
+
+template <class T> __device__ __forceinline__ T load_bytes(const char* at) {
+  union {
+    T value;
+    char bytes[sizeof(T)];
+  } both;
+#pragma unroll
+  for (int i = 0; i < int(sizeof(T)); ++i) both.bytes[i] = at[i];
+  return both.value;
+}
+template <class T> __device__ __forceinline__ void store_bytes(char* at, const T value) {
+  union {
+    T value;
+    char bytes[sizeof(T)];
+  } both;
+  both.value = value;
+#pragma unroll
+  for (int i = 0; i < int(sizeof(T)); ++i) at[i] = both.bytes[i];
+}
+
+// Neighbours at an address that suits them all.
+template <class T, int count> __device__ __forceinline__ Pack<T, count> load_vector(const char* at, const int present) {
+  if (present >= count) return *reinterpret_cast<const Pack<T, count>*>(at);
+  Pack<T, count> pack{};
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present) pack.item[j] = load<T>(at + j * int(sizeof(T)));
+  }
+  return pack;
+}
+template <class T, int count>
+__device__ __forceinline__ void store_vector(char* at, const Pack<T, count>& pack, const int present) {
+  if (present >= count) {
+    *reinterpret_cast<Pack<T, count>*>(at) = pack;
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present) store<T>(at + j * int(sizeof(T)), pack.item[j]);
+  }
+}
+
+// Elements `step` bytes apart.
+template <class T, int count, class S>
+__device__ __forceinline__ Pack<T, count> load_each(const char* at, const S step, const int present) {
+  Pack<T, count> pack{};
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present) pack.item[j] = load<T>(at + j * step);
+  }
+  return pack;
+}
+template <class T, int count, class S>
+__device__ __forceinline__ void store_each(char* at, const S step, const Pack<T, count>& pack, const int present) {
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present) store<T>(at + j * step, pack.item[j]);
+  }
+}
+template <class T, int count, class S>
+__device__ __forceinline__ Pack<T, count> load_each_bytes(const char* at, const S step, const int present) {
+  Pack<T, count> pack{};
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present) pack.item[j] = load_bytes<T>(at + j * step);
+  }
+  return pack;
+}
+template <class T, int count, class S>
+__device__ __forceinline__ void store_each_bytes(char* at, const S step, const Pack<T, count>& pack, const int present) {
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present) store_bytes<T>(at + j * step, pack.item[j]);
+  }
+}
+
+// Only the elements that are kept.
+template <class T, int count, class S>
+__device__ __forceinline__ void
+store_each_where(char* at, const S step, const Pack<T, count>& pack, const bool (&keep)[count], const int present) {
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present && keep[j]) store<T>(at + j * step, pack.item[j]);
+  }
+}
+template <class T, int count, class S>
+__device__ __forceinline__ void store_each_bytes_where(
+    char* at, const S step, const Pack<T, count>& pack, const bool (&keep)[count], const int present) {
+#pragma unroll
+  for (int j = 0; j < count; ++j) {
+    if (j < present && keep[j]) store_bytes<T>(at + j * step, pack.item[j]);
+  }
+}
+
+// A register of another thread of the warp, `distance` threads on or back within groups of `width`.
+
+template <class T> __device__ __forceinline__ T shuffle_word(const T x, const u32 distance, const int width) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_down_sync(0xffffffffu, u32(x), distance, width));
+  else return __shfl_down_sync(0xffffffffu, x, distance, width);
+}
+template <class T> __device__ __forceinline__ T shuffle_word_up(const T x, const u32 distance) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_up_sync(0xffffffffu, u32(x), distance));
+  else return __shfl_up_sync(0xffffffffu, x, distance);
+}
+
+using Index = u32;
+using Step = i32;
+
+// Division by a number that is known at the launch, for dividends below 2^31.
+struct Divisor {
+  u32 divisor, multiplier, shift;
+  __device__ __forceinline__ u32 quotient(const u32 n) const { return (__umulhi(n, multiplier) + n) >> shift; }
+};
+
+struct Shape {
+  Index rows;
+  Index count;
+  Divisor chunks[1];
+  Divisor bands[1];
+  Step steps[3][1];
+  Step reduced[2][1];
+};
+
+struct State {
+  double s0;
+  i64 s1;
+};
+
+__device__ __forceinline__ State shuffle_down(const State& x, const u32 distance, const int width) {
+  return State{shuffle_word(x.s0, distance, width), shuffle_word(x.s1, distance, width)};
+}
+__device__ __forceinline__ State shuffle_up(const State& x, const u32 distance) {
+  return State{shuffle_word_up(x.s0, distance), shuffle_word_up(x.s1, distance)};
+}
+
+__device__ __forceinline__ State combine(const State& left, const State& right) {
+  const double a0 = left.s0;
+  const i64 a1 = left.s1;
+  const double a2 = right.s0;
+  const i64 a3 = right.s1;
+  const bool t4 = a0 < a2;
+  const bool t5 = a2 != a2;
+  const bool t6 = a0 != a0;
+  const bool t7 = !t6;
+  const bool t8 = bool(t5 & t7);
+  const bool t9 = bool(t4 | t8);
+  const bool t10 = a2 < a0;
+  const bool t11 = !t5;
+  const bool t12 = bool(t6 & t11);
+  const bool t13 = bool(t10 | t12);
+  const bool t14 = !t13;
+  const bool t15 = a3 < a1;
+  const bool t16 = bool(t14 & t15);
+  const bool t17 = bool(t9 | t16);
+  const double t18 = t17 ? a2 : a0;
+  const i64 t19 = t17 ? a3 : a1;
+  return State{t18, t19};
+}
+
+__device__ __forceinline__ State element(const i64 position, const double raw0, const i64 raw1) {
+  const double x0_re = raw0;
+  const i64 x1_re = raw1;
+  return State{x0_re, x1_re};
+}
+
+struct Source {
+  static constexpr int unroll = 2;
+  const char* in0;
+  const char* in1;
+  const Shape& shape;
+  __device__ __forceinline__ State one(const Index position) const {
+    return element(i64(position), load<double>(in0 + Step(position) * shape.reduced[0][0]), load<i64>(in1 + Step(position) * shape.reduced[1][0]));
+  }
+  __device__ __forceinline__ void some(const Index position, const int present, State* out) const {
+    const Pack<double, 4> raw0 = load_each<double, 4>(in0 + Step(position) * shape.reduced[0][0], shape.reduced[0][0], present);
+    const Pack<i64, 4> raw1 = load_each<i64, 4>(in1 + Step(position) * shape.reduced[1][0], shape.reduced[1][0], present);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (j < present) out[j] = element(i64(position + j), raw0.item[j], raw1.item[j]);
+    }
+  }
+};
+
+// Partial results of a chunk of 1024 elements: element k goes to lane k % 128, then lanes combine by halves.
+// `State` and `combine` stand before this text; a source gives the states of elements by position.
+
+// `width` threads of a warp; thread t holds lanes 4t .. 4t + 3. The result is thread 0's.
+template <int width, class Source>
+__device__ __forceinline__ State
+reduce_chunk(const Source& source, const Index begin, const u32 length, const u32 t) {
+  State lane[4] = {};
+  if (width == 32 && length == 1024) {
+    source.some(begin + 4 * t, 4, lane);
+#pragma unroll Source::unroll
+    for (u32 k = 128; k < 1024; k += 128) {
+      State next[4];
+      source.some(begin + k + 4 * t, 4, next);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) lane[j] = combine(lane[j], next[j]);
+    }
+  } else {
+#pragma unroll 1
+    for (u32 k = 4 * t; k < length; k += 128) {
+      const int present = int(length - k < 4 ? length - k : 4);
+      State next[4] = {};
+      source.some(begin + k, present, next);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        if (j < present) lane[j] = k < 128 ? next[j] : combine(lane[j], next[j]);
+      }
+    }
+  }
+  const u32 lanes = length < 128 ? length : 128;
+#pragma unroll
+  for (u32 half = 64; half >= 4; half /= 2) {
+    if (half / 4 < width) {
+#pragma unroll
+      for (u32 j = 0; j < 4; ++j) {
+        const State other = shuffle_down(lane[j], half / 4, width);
+        if (4 * t + j < half && 4 * t + j + half < lanes) lane[j] = combine(lane[j], other);
+      }
+    }
+  }
+  if (2 < lanes) lane[0] = combine(lane[0], lane[2]);
+  if (3 < lanes) lane[1] = combine(lane[1], lane[3]);
+  if (1 < lanes) lane[0] = combine(lane[0], lane[1]);
+  return lane[0];
+}
+
+// Partial results in shared memory.
+struct SharedSource {
+  static constexpr int unroll = 1;
+  const State* states;
+  __device__ __forceinline__ void some(const Index position, const int present, State* out) const {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (j < present) out[j] = states[position + j];
+    }
+  }
+};
+
+// A column of `height` threads among `columns` neighbours; thread t holds lanes t, t + height, t + 2 height, t + 3 height.
+// All threads of the block take part. The result is row 0's.
+template <int columns, int height, class Source>
+__device__ __forceinline__ State reduce_column(
+    const Source& source, const Index begin, const u32 length, const u32 column, const u32 t, State* shared) {
+  State lane[4] = {};
+  const u32 lanes = length < 128 ? length : 128;
+  if (height == 32 && length == 1024) {
+#pragma unroll
+    for (u32 q = 0; q < 4; ++q) lane[q] = source.one(begin + t + height * q);
+#pragma unroll Source::unroll
+    for (u32 k = 128; k < 1024; k += 128) {
+      State next[4];
+#pragma unroll
+      for (u32 q = 0; q < 4; ++q) next[q] = source.one(begin + k + t + height * q);
+#pragma unroll
+      for (int q = 0; q < 4; ++q) lane[q] = combine(lane[q], next[q]);
+    }
+  } else {
+#pragma unroll 1
+    for (u32 k = 0; k < length; k += 128) {
+#pragma unroll
+      for (u32 q = 0; q < 4; ++q) {
+        const u32 at = k + t + height * q;
+        if (at < length) {
+          const State next = source.one(begin + at);
+          lane[q] = k == 0 ? next : combine(lane[q], next);
+        }
+      }
+    }
+  }
+  if (t + 2 * height < lanes) lane[0] = combine(lane[0], lane[2]);
+  if (t + 3 * height < lanes) lane[1] = combine(lane[1], lane[3]);
+  if (t + height < lanes) lane[0] = combine(lane[0], lane[1]);
+#pragma unroll
+  for (u32 half = height / 2; half >= 1; half /= 2) {
+    // The rows that are written now are not those that the round before reads.
+    if (t >= half && t < 2 * half) shared[t * columns + column] = lane[0];
+    __syncthreads();
+    if (t < half && t + half < lanes) lane[0] = combine(lane[0], shared[(t + half) * columns + column]);
+  }
+  return lane[0];
+}
+
+__device__ __forceinline__ i64 finish(const State& total) {
+  const i64 a1 = total.s1;
+  return a1;
+}
+
+extern "C" __global__ void __launch_bounds__(256) argmax_column_6cb848508bbea36e(
+    const char* in0,
+    const char* in1,
+    char* out0,
+    const Shape shape) {
+  __shared__ State shared[256];
+  const Index chunk = shape.bands[0].quotient(blockIdx.x);
+  const Index asked = (blockIdx.x - chunk * shape.bands[0].divisor) * 256 + threadIdx.x;
+  [[maybe_unused]] const Index row = asked < shape.rows ? asked : shape.rows - 1;
+  const Index begin = chunk * 1024;
+  const u32 length = shape.count - begin < 1024 ? u32(shape.count - begin) : 1024;
+  Step in0_at = 0;
+  Step in1_at = 0;
+  Step out0_at = 0;
+  in0_at += Step(row) * shape.steps[0][0];
+  in1_at += Step(row) * shape.steps[1][0];
+  out0_at += Step(row) * shape.steps[2][0];
+  const State total = reduce_column<256, 1>(Source{in0 + in0_at, in1 + in1_at, shape}, begin, length, threadIdx.x, threadIdx.y, shared);
+  if (threadIdx.y != 0 || asked >= shape.rows) return;
+  store<i64>(out0 + out0_at, finish(total));
+}
