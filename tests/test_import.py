@@ -11,7 +11,9 @@ import numpy as np
 def python(code, **settings):
     """Runs code in a fresh process and gives its output."""
     command = [sys.executable, "-c", textwrap.dedent(code)]
-    done = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, timeout=120)
+    # Bytecode is kept, as it is for whoever installs a package.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | settings
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.strip()
 

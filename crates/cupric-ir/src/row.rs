@@ -178,8 +178,11 @@ impl Ufunc {
         let common = match dtype {
             Some(dtype) => dtype,
             None => {
-                let lifted: SmallVec<[Typed; 3]> =
-                    self.typed(inputs).iter().map(|&input| self.lifted_input(input)).collect();
+                let inputs = self.typed(inputs);
+                // Beside a Python number the common dtype is found first.
+                let strong = inputs.iter().all(|input| matches!(input, Typed::Strong(_)));
+                let lift = |&input: &Typed| if strong { self.lifted_input(input) } else { input };
+                let lifted: SmallVec<[Typed; 3]> = inputs.iter().map(lift).collect();
                 self.lifted(result_type(&lifted))
             }
         };

@@ -444,7 +444,8 @@ impl Device {
                 self.order_after(stream.id(), other);
             }
         }
-        let addresses: SmallVec<[u64; 8]> = storages.iter().map(|storage| storage.materialise()).collect::<Result<_>>()?;
+        let addresses: SmallVec<[u64; 8]> =
+            storages.iter().map(|storage| storage.materialise()).collect::<Result<_>>()?;
         launch(&addresses)
     }
 

@@ -140,6 +140,10 @@ pub fn call(row: &'static Ufunc, inputs: &[Operand<'_>], options: Options<'_>) -
     let plan = plan(row, &typed, options.dtype)?;
     let body = &plan.body;
     check_inputs(row, inputs, body, options)?;
+    if let Some(shorter) = shortcut(row, inputs, body) {
+        let dtype = Some(body.takes[0]);
+        return call(shorter, &inputs[..1], Options { dtype, ..options });
+    }
     let shape = iteration_shape(inputs, options)?;
     let device = device_of(inputs, options)?;
     let outputs = outputs(row, &device, inputs, options, body, &shape)?;
@@ -148,7 +152,8 @@ pub fn call(row: &'static Ufunc, inputs: &[Operand<'_>], options: Options<'_>) -
 }
 
 fn check_inputs(row: &Ufunc, inputs: &[Operand<'_>], body: &Body, options: Options<'_>) -> Result<()> {
-    if row.name == "power" && body.gives[0].is_integer() && inputs.get(1).is_some_and(is_negative) {
+    let signed = body.gives[0].kind() == cupric_core::Kind::Signed;
+    if row.name == "power" && signed && inputs.get(1).is_some_and(is_negative) {
         return Err(Error::Value("Integers to negative integer powers are not allowed.".into()));
     }
     if options.dtype.is_none() {
@@ -163,6 +168,19 @@ fn check_inputs(row: &Ufunc, inputs: &[Operand<'_>], body: &Body, options: Optio
         }
     }
     Ok(())
+}
+
+/// The ufunc that a power by a number is, where NumPy takes that one.
+fn shortcut(row: &Ufunc, inputs: &[Operand<'_>], body: &Body) -> Option<&'static Ufunc> {
+    let exact = matches!(body.gives[0], DType::Float32 | DType::Float64 | DType::BFloat16);
+    if row.name != "power" || !exact {
+        return None;
+    }
+    match inputs[1] {
+        Operand::Number(Scalar::Float(0.5)) => Some(self::row("sqrt")),
+        Operand::Number(Scalar::Float(2.0) | Scalar::Int(2)) => Some(self::row("square")),
+        _ => None,
+    }
 }
 
 /// Whether this is a number below zero; arrays are not looked at.

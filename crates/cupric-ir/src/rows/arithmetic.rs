@@ -316,11 +316,16 @@ fn sign(x: Ex) -> Ex {
     if x.ty().is_float() { x.is_nan().select(x, nonzero) } else { nonzero }
 }
 
-/// `x / |x|`, and 0 at 0.
+/// `x / |x|`, 0 at 0, and the direction of the part that is infinite if one is.
 fn complex_sign(x: Cx) -> Cx {
     let size = x.abs();
-    let zero = size.lit(0.0);
+    let (zero, one) = (size.lit(0.0), size.lit(1.0));
+    let direction = |part: Ex| zero.less(part).select(one, -one);
+    let infinite = |part: Ex| part.abs().equal(size.lit(f64::INFINITY));
+    let (re, im) = (infinite(x.re), infinite(x.im));
     let unit = Cx { re: x.re / size, im: x.im / size };
+    let unit = Cx::choose(re & !im, Cx { re: direction(x.re), im: zero }, unit);
+    let unit = Cx::choose(im & !re, Cx { re: zero, im: direction(x.im) }, unit);
     Cx::choose(size.equal(zero), Cx { re: zero, im: zero }, unit)
 }
 

@@ -1,0 +1,380 @@
+//! Handles of devices, streams, events and memory pools; the classes that people see are Python's.
+
+use crate::{
+    array::PyArray,
+    errors::{self, enter, enter_waiting},
+};
+use cupric::{
+    Array, DType,
+    runtime::{
+        self, Allocator, Blocking, Device, DeviceKind, Event, Pool, RawStream, Running, Stream, Timing, Waiting,
+        current_stream, use_stream,
+    },
+};
+use pyo3::{intern, prelude::*, types::PyDict};
+use std::{path::PathBuf, sync::Arc};
+
+/// A device.
+#[pyclass(name = "Device", module = "cupric._core", frozen)]
+pub(crate) struct PyDevice(pub(crate) Arc<Device>);
+
+/// How many GPUs there are.
+#[pyfunction]
+fn gpu_count(py: Python<'_>) -> PyResult<usize> {
+    enter_waiting(py, || {
+        cupric::init();
+        Ok(runtime::device_count(DeviceKind::Cuda))
+    })
+}
+
+/// The thread's current device, or that of a number.
+#[pyfunction]
+#[pyo3(signature = (ordinal = None))]
+fn device(py: Python<'_>, ordinal: Option<usize>) -> PyResult<PyDevice> {
+    let found = enter_waiting(py, || {
+        let Some(ordinal) = ordinal else { return cupric::current_device() };
+        cupric::init();
+        runtime::device(runtime::default_kind(), ordinal)
+    })?;
+    Ok(PyDevice(found))
+}
+
+#[pymethods]
+impl PyDevice {
+    #[getter]
+    fn kind(&self) -> String {
+        self.0.kind().to_string()
+    }
+
+    #[getter]
+    fn ordinal(&self) -> usize {
+        self.0.backend().ordinal()
+    }
+
+    /// Makes it the thread's current device.
+    fn r#use(&self) {
+        runtime::use_device(self.0.clone());
+    }
+
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        enter_waiting(py, || self.0.synchronize())
+    }
+
+    /// Free and total bytes.
+    fn memory(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
+        enter_waiting(py, || {
+            self.0.flush();
+            self.0.backend().memory()
+        })
+    }
+
+    fn pool(&self) -> PyPool {
+        PyPool { device: self.0.clone(), pool: self.0.pool().clone() }
+    }
+
+    fn new_pool(&self) -> PyPool {
+        PyPool { device: self.0.clone(), pool: self.0.new_pool() }
+    }
+
+    fn null_stream(&self) -> PyStream {
+        PyStream(self.0.null_stream().clone())
+    }
+
+    fn current_stream(&self) -> PyStream {
+        PyStream(current_stream(&self.0))
+    }
+
+    /// The properties that CUDA names; nothing for the host.
+    fn properties<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(py);
+        #[cfg(feature = "gpu")]
+        add_properties(&self.0, &found)?;
+        Ok(found)
+    }
+}
+
+#[cfg(feature = "gpu")]
+fn add_properties(device: &Device, found: &Bound<'_, PyDict>) -> PyResult<()> {
+    use cupric_gpu::{GpuBackend, Property};
+    use pyo3::types::{PyBytes, PyTuple};
+    let py = found.py();
+    let Some(gpu) = device.backend().as_any().downcast_ref::<GpuBackend>() else { return Ok(()) };
+    for (name, value) in enter_waiting(py, || gpu.named_properties())? {
+        match value {
+            Property::Number(value) => found.set_item(name, value)?,
+            Property::Numbers(values) => found.set_item(name, PyTuple::new(py, values)?)?,
+            Property::Text(text) => found.set_item(name, text)?,
+            Property::Bytes(bytes) => found.set_item(name, PyBytes::new(py, &bytes))?,
+        }
+    }
+    Ok(())
+}
+
+/// A stream.
+#[pyclass(name = "Stream", module = "cupric._core", frozen)]
+pub(crate) struct PyStream(pub(crate) Arc<Stream>);
+
+#[pymethods]
+impl PyStream {
+    #[new]
+    fn new(py: Python<'_>, device: &PyDevice, non_blocking: bool, priority: i32) -> PyResult<PyStream> {
+        let blocking = if non_blocking { Blocking::Free } else { Blocking::WithNull };
+        enter(py, || Stream::new(&device.0, blocking, priority)).map(PyStream)
+    }
+
+    /// A stream that somebody else made.
+    #[staticmethod]
+    fn external(device: &PyDevice, address: u64) -> PyStream {
+        PyStream(Stream::external(&device.0, RawStream(address)))
+    }
+
+    /// Sends the thread's work on the stream's device to it; gives the one before.
+    fn r#use(&self) -> PyStream {
+        PyStream(use_stream(&self.0))
+    }
+
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        enter_waiting(py, || self.0.synchronize())
+    }
+
+    fn done(&self, py: Python<'_>) -> PyResult<bool> {
+        enter_waiting(py, || self.0.done())
+    }
+
+    fn wait_event(&self, py: Python<'_>, event: &PyEvent) -> PyResult<()> {
+        enter_waiting(py, || self.0.wait_event(&event.0))
+    }
+
+    /// The driver's handle; from now on no work waits in this stream's queue.
+    fn expose(&self, py: Python<'_>) -> PyResult<u64> {
+        enter_waiting(py, || Ok(self.0.expose().0))
+    }
+
+    fn same(&self, other: &PyStream) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    #[getter]
+    fn is_null(&self) -> bool {
+        self.0.raw() == RawStream(0)
+    }
+
+    #[getter]
+    fn non_blocking(&self) -> bool {
+        self.0.blocking() == Blocking::Free
+    }
+
+    #[getter]
+    fn device(&self) -> PyDevice {
+        PyDevice(self.0.device().clone())
+    }
+}
+
+/// While it lives, the thread's work goes to another stream.
+pub(crate) struct On(Arc<Stream>);
+
+impl Drop for On {
+    fn drop(&mut self) {
+        use_stream(&self.0);
+    }
+}
+
+/// Goes to a stream that was given as `stream=`.
+pub(crate) fn on(stream: Option<&Bound<'_, PyAny>>) -> PyResult<Option<On>> {
+    let Some(stream) = stream.filter(|stream| !stream.is_none()) else { return Ok(None) };
+    let handle = stream.getattr(intern!(stream.py(), "_handle"))?;
+    Ok(Some(On(use_stream(&handle.cast::<PyStream>()?.get().0))))
+}
+
+/// An event.
+#[pyclass(name = "Event", module = "cupric._core", frozen)]
+pub(crate) struct PyEvent(pub(crate) Event);
+
+#[pymethods]
+impl PyEvent {
+    #[new]
+    fn new(py: Python<'_>, device: &PyDevice, timing: bool, block: bool) -> PyResult<PyEvent> {
+        let timing = if timing { Timing::Kept } else { Timing::Off };
+        let waiting = if block { Waiting::Block } else { Waiting::Spin };
+        enter(py, || Event::new(&device.0, timing, waiting)).map(PyEvent)
+    }
+
+    fn record(&self, py: Python<'_>, stream: &PyStream) -> PyResult<()> {
+        enter_waiting(py, || self.0.record(&stream.0))
+    }
+
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        enter_waiting(py, || self.0.synchronize())
+    }
+
+    fn done(&self, py: Python<'_>) -> PyResult<bool> {
+        enter(py, || self.0.done())
+    }
+
+    fn elapsed_until(&self, py: Python<'_>, end: &PyEvent) -> PyResult<f32> {
+        enter(py, || self.0.elapsed_until(&end.0))
+    }
+
+    #[getter]
+    fn ptr(&self) -> u64 {
+        self.0.raw().0
+    }
+}
+
+/// A memory pool.
+#[pyclass(name = "Pool", module = "cupric._core", frozen)]
+pub(crate) struct PyPool {
+    device: Arc<Device>,
+    pool: Arc<Pool>,
+}
+
+impl PyPool {
+    /// What a pool says once all queued work has been launched.
+    fn look<T: Send>(&self, py: Python<'_>, call: impl FnOnce(&Arc<Pool>) -> T + Send) -> PyResult<T> {
+        enter_waiting(py, || {
+            self.device.flush();
+            Ok(call(&self.pool))
+        })
+    }
+}
+
+#[pymethods]
+impl PyPool {
+    /// New memory, as an array of bytes.
+    fn allocate<'py>(&self, py: Python<'py>, bytes: usize) -> PyResult<Bound<'py, PyArray>> {
+        let array = enter(py, || {
+            let before = runtime::set_allocator(Allocator::Pool(self.pool.clone()));
+            let made = self.device.storage(bytes);
+            runtime::set_allocator(before);
+            let layout = cupric::Layout::row_major(&[bytes], 1);
+            Ok(Array::over(made?, DType::UInt8, layout, cupric::Access::ReadWrite))
+        })?;
+        PyArray::object(py, array)
+    }
+
+    fn used_bytes(&self, py: Python<'_>) -> PyResult<usize> {
+        self.look(py, |pool| pool.used_bytes())
+    }
+
+    fn free_bytes(&self, py: Python<'_>) -> PyResult<usize> {
+        self.look(py, |pool| pool.free_bytes())
+    }
+
+    fn total_bytes(&self, py: Python<'_>) -> PyResult<usize> {
+        self.look(py, |pool| pool.total_bytes())
+    }
+
+    fn free_blocks(&self, py: Python<'_>) -> PyResult<usize> {
+        self.look(py, |pool| pool.free_blocks())
+    }
+
+    fn free_all(&self, py: Python<'_>) -> PyResult<()> {
+        self.look(py, |pool| pool.free_all())
+    }
+
+    fn limit(&self, py: Python<'_>) -> PyResult<Option<usize>> {
+        self.look(py, |pool| pool.limit())
+    }
+
+    #[pyo3(signature = (limit))]
+    fn set_limit(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<()> {
+        self.look(py, |pool| pool.set_limit(limit))
+    }
+
+    #[getter]
+    fn device(&self) -> PyDevice {
+        PyDevice(self.device.clone())
+    }
+
+    fn same(&self, other: &PyPool) -> bool {
+        Arc::ptr_eq(&self.pool, &other.pool)
+    }
+}
+
+/// Sets where the thread's new arrays take memory from: the device's pool (`None`), a pool, or a function.
+#[pyfunction]
+#[pyo3(signature = (allocator))]
+fn set_allocator(allocator: Option<Bound<'_, PyAny>>) {
+    let chosen = match allocator {
+        None => Allocator::Device,
+        Some(object) => match object.cast::<PyPool>() {
+            Ok(pool) => Allocator::Pool(pool.get().pool.clone()),
+            Err(_) => python_allocator(object.unbind()),
+        },
+    };
+    runtime::set_allocator(chosen);
+}
+
+fn python_allocator(function: Py<PyAny>) -> Allocator {
+    Allocator::Function(Arc::new(move |bytes| {
+        Python::attach(|py| {
+            let call = || {
+                let pointer = function.bind(py).call1((bytes,))?;
+                let address: u64 = pointer.getattr(intern!(py, "ptr"))?.extract()?;
+                Ok::<_, PyErr>((address, Box::new(pointer.unbind()) as Box<_>))
+            };
+            call().map_err(errors::keep)
+        })
+    }))
+}
+
+/// Whether the thread's operations run at their calls; gives what was set before.
+#[pyfunction]
+fn set_eager(eager: bool) -> bool {
+    runtime::set_running(if eager { Running::Eager } else { Running::Deferred }) == Running::Eager
+}
+
+/// Stops background work, so that the process may fork.
+#[pyfunction]
+fn pause(py: Python<'_>) -> PyResult<()> {
+    enter_waiting(py, || {
+        runtime::open_devices().iter().for_each(|device| device.pause());
+        Ok(())
+    })
+}
+
+/// Launches all queued work, so that arrays shared with others are up to date when the process ends.
+#[pyfunction]
+fn flush(py: Python<'_>) -> PyResult<()> {
+    enter_waiting(py, || {
+        runtime::open_devices().iter().for_each(|device| device.flush());
+        Ok(())
+    })
+}
+
+/// Folders in which libraries are looked for, and the one with the built-in GPU kernels.
+#[pyfunction]
+fn set_library_search(folders: Vec<PathBuf>, pack: PathBuf) {
+    cupric::set_library_search(&folders);
+    #[cfg(feature = "gpu")]
+    cupric_gpu::set_pack_folder(pack);
+    #[cfg(not(feature = "gpu"))]
+    drop(pack);
+}
+
+/// CUDA's version as the driver tells it; 0 where there is none.
+#[pyfunction]
+fn driver_version(py: Python<'_>) -> i32 {
+    #[cfg(feature = "gpu")]
+    return py.detach(|| cupric_gpu::driver_version().unwrap_or(0));
+    #[cfg(not(feature = "gpu"))]
+    {
+        let _ = py;
+        0
+    }
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyDevice>()?;
+    module.add_class::<PyStream>()?;
+    module.add_class::<PyEvent>()?;
+    module.add_class::<PyPool>()?;
+    module.add_function(wrap_pyfunction!(gpu_count, module)?)?;
+    module.add_function(wrap_pyfunction!(device, module)?)?;
+    module.add_function(wrap_pyfunction!(set_allocator, module)?)?;
+    module.add_function(wrap_pyfunction!(set_eager, module)?)?;
+    module.add_function(wrap_pyfunction!(pause, module)?)?;
+    module.add_function(wrap_pyfunction!(flush, module)?)?;
+    module.add_function(wrap_pyfunction!(set_library_search, module)?)?;
+    module.add_function(wrap_pyfunction!(driver_version, module)?)
+}

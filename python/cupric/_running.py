@@ -1,0 +1,29 @@
+"""When operations run."""
+
+from contextlib import contextmanager
+
+from cupric import _core
+
+__all__ = ["eager"]
+
+
+@contextmanager
+def eager(on=True):
+    """Runs each operation of this thread at its call, for the length of a with-block; the results are the same.
+
+    Parameters
+    ----------
+    on : bool
+        False lets operations wait in their queue, which is the default unless `CUPRIC_EAGER` is set.
+
+    Examples
+    --------
+    >>> import cupric as cp
+    >>> with cp.eager():
+    ...     a = cp.arange(3) + 1
+    """
+    before = _core.set_eager(bool(on))
+    try:
+        yield
+    finally:
+        _core.set_eager(before)

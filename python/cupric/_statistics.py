@@ -1,0 +1,187 @@
+"""Sums, means, extremes, running sums."""
+
+import numpy as np
+
+from cupric import _core
+from cupric._core import ndarray
+from cupric._creation import asarray
+
+__all__ = [
+    "all", "amax", "amin", "any", "argmax", "argmin", "average", "count_nonzero", "cumprod", "cumsum", "max", "mean",
+    "min", "prod", "ptp", "std", "sum", "trace", "var",
+]  # fmt: skip
+
+
+def _array(a):
+    """What NumPy's functions take, except for arrays on the host, which nobody copies unasked."""
+    if isinstance(a, ndarray):
+        return a
+    if isinstance(a, np.ndarray) and a.ndim:
+        raise TypeError(f"Unsupported type {type(a)}: copy it to the device first, with asarray")
+    return asarray(a)
+
+
+def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    """Sum along axes.
+
+    Parameters
+    ----------
+    a : array
+    axis : int or tuple of ints, optional
+        All axes by default.
+    dtype : data type, optional
+        What to add in, and what the result is.
+    out : array, optional
+    keepdims : bool
+        Whether the axes stay, with length 1.
+    initial : number, optional
+    where : array of bool, optional
+
+    Examples
+    --------
+    >>> import cupric as cp
+    >>> cp.sum(cp.arange(6).reshape(2, 3), axis=0)
+    array([3, 5, 7])
+    """
+    return _array(a).sum(axis, dtype, out, keepdims, initial, where)
+
+
+def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    """Product along axes."""
+    return _array(a).prod(axis, dtype, out, keepdims, initial, where)
+
+
+def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+    """Largest elements along axes; NaN where there is one.
+
+    Examples
+    --------
+    >>> import cupric as cp
+    >>> cp.max(cp.array([[1, 5], [3, 2]]), axis=1)
+    array([5, 3])
+    """
+    return _array(a).max(axis, out, keepdims, initial, where)
+
+
+def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+    """Smallest elements along axes; NaN where there is one."""
+    return _array(a).min(axis, out, keepdims, initial, where)
+
+
+amax = max
+amin = min
+
+
+def ptp(a, axis=None, out=None, keepdims=False):
+    """Largest less smallest elements along axes."""
+    a = _array(a)
+    return _core.ufuncs["subtract"](a.max(axis, keepdims=keepdims), a.min(axis, keepdims=keepdims), out=out)
+
+
+def all(a, axis=None, out=None, keepdims=False, *, where=None):
+    """Whether all elements along axes are true."""
+    return _array(a).all(axis, out, keepdims, where)
+
+
+def any(a, axis=None, out=None, keepdims=False, *, where=None):
+    """Whether any element along axes is true."""
+    return _array(a).any(axis, out, keepdims, where)
+
+
+def argmax(a, axis=None, out=None, *, keepdims=False):
+    """Positions of the largest elements along an axis, the first of equal ones."""
+    return _array(a).argmax(axis, out, keepdims=keepdims)
+
+
+def argmin(a, axis=None, out=None, *, keepdims=False):
+    """Positions of the smallest elements along an axis, the first of equal ones."""
+    return _array(a).argmin(axis, out, keepdims=keepdims)
+
+
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
+    """Arithmetic mean along axes.
+
+    Examples
+    --------
+    >>> import cupric as cp
+    >>> cp.mean(cp.arange(4))
+    array(1.5)
+    """
+    return _array(a).mean(axis, dtype, out, keepdims, where=where)
+
+
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
+    """Standard deviation along axes.
+
+    Parameters
+    ----------
+    a : array
+    axis : int or tuple of ints, optional
+    dtype : data type, optional
+    out : array, optional
+    ddof : int or float
+        What is taken from the count that is divided by.
+    keepdims : bool
+    where : array of bool, optional
+    mean : ignored
+    correction : int or float, optional
+        Another name of `ddof`.
+    """
+    return _array(a).std(axis, dtype, out, _correction(ddof, correction), keepdims, where=where)
+
+
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
+    """Variance along axes; see `std`."""
+    return _array(a).var(axis, dtype, out, _correction(ddof, correction), keepdims, where=where)
+
+
+def _correction(ddof, correction):
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    """Weighted mean along axes."""
+    a = _array(a)
+    if weights is None:
+        mean_ = a.mean(axis, keepdims=keepdims)
+        scale = a.size // (mean_.size or 1) * (mean_ * 0 + 1)
+        return (mean_, scale) if returned else mean_
+    weights = asarray(weights)
+    if weights.shape != a.shape:
+        if axis is None or weights.ndim != 1:
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        weights = weights.reshape((-1,) + (1,) * (a.ndim - 1 - axis % a.ndim))
+    scale = (weights + a * 0).sum(axis, keepdims=keepdims)
+    mean_ = (a * weights).sum(axis, keepdims=keepdims) / scale
+    return (mean_, scale) if returned else mean_
+
+
+def cumsum(a, axis=None, dtype=None, out=None):
+    """Running sums along an axis, or over all elements.
+
+    Examples
+    --------
+    >>> import cupric as cp
+    >>> cp.cumsum(cp.arange(4))
+    array([0, 1, 3, 6])
+    """
+    return _array(a).cumsum(axis, dtype, out)
+
+
+def cumprod(a, axis=None, dtype=None, out=None):
+    """Running products along an axis, or over all elements."""
+    return _array(a).cumprod(axis, dtype, out)
+
+
+def count_nonzero(a, axis=None, *, keepdims=False):
+    """How many elements are not zero along axes."""
+    return (_array(a) != 0).sum(axis, dtype="int64", keepdims=keepdims)
+
+
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    """Sum of a diagonal."""
+    return _array(a).diagonal(offset, axis1, axis2).sum(-1, dtype, out)

@@ -1,0 +1,308 @@
+"""Memory pools, pointers, and where new arrays take their memory from."""
+
+import threading
+from contextlib import contextmanager
+
+from cupric import _core
+from cupric._exceptions import OutOfMemoryError
+
+__all__ = [
+    "Memory", "MemoryPointer", "MemoryPool", "OutOfMemoryError", "PinnedMemoryPointer", "PinnedMemoryPool",
+    "UnownedMemory", "alloc", "alloc_pinned_memory", "get_allocator", "get_default_memory_pool",
+    "get_default_pinned_memory_pool", "set_allocator", "set_pinned_memory_allocator", "using_allocator",
+]  # fmt: skip
+
+
+class Memory:
+    """A piece of a device's memory.
+
+    Parameters
+    ----------
+    size : int
+        Bytes.
+    """
+
+    def __init__(self, size):
+        self._array = _core.device().pool().allocate(size)
+        self.size = size
+
+    @classmethod
+    def _over(cls, array):
+        """The memory that an array of bytes shows."""
+        made = cls.__new__(cls)
+        made._array = array
+        made.size = array.size
+        return made
+
+    @property
+    def ptr(self):
+        """The address; work on this memory is launched at its call from now on."""
+        return self._array._address()
+
+    @property
+    def device_id(self):
+        """The number of its device."""
+        return self._array._place()[1]
+
+    @property
+    def device(self):
+        """Its device."""
+        return self._array.device
+
+
+class UnownedMemory(Memory):
+    """Memory that somebody else owns.
+
+    Parameters
+    ----------
+    ptr : int
+        The address.
+    size : int
+        Bytes.
+    owner : object
+        Kept as long as the memory is used.
+    device_id : int
+        Not needed: it is the current device.
+    """
+
+    def __init__(self, ptr, size, owner, device_id=-1):
+        self._array = _core.foreign(int(ptr), int(size), owner)
+        self.size = size
+
+
+class MemoryPointer:
+    """A place in a piece of memory.
+
+    Parameters
+    ----------
+    mem : Memory
+    offset : int
+        Bytes from its beginning.
+    """
+
+    def __init__(self, mem, offset):
+        self.mem = mem
+        self._offset = offset
+
+    @property
+    def ptr(self):
+        """The address; work on this memory is launched at its call from now on."""
+        return self.mem.ptr + self._offset
+
+    @property
+    def device_id(self):
+        """The number of the memory's device."""
+        return self.mem.device_id
+
+    @property
+    def device(self):
+        """The memory's device."""
+        return self.mem.device
+
+    def __int__(self):
+        return self.ptr
+
+    def __add__(self, offset):
+        return MemoryPointer(self.mem, self._offset + offset)
+
+    __radd__ = __add__
+
+    def __sub__(self, offset):
+        return MemoryPointer(self.mem, self._offset - offset)
+
+    def _bytes(self, size):
+        return _core.ndarray((size,), "uint8", self)
+
+    def copy_from_device(self, src, size):
+        """Copies bytes from another place on the device."""
+        self._bytes(size)[...] = src._bytes(size)
+
+    copy_from = copy_from_device
+    copy_from_device_async = copy_from_device
+
+    def memset(self, value, size):
+        """Sets bytes to a value."""
+        self._bytes(size).fill(value)
+
+    memset_async = memset
+
+
+class MemoryPool:
+    """A caching pool of the current device's memory.
+
+    Examples
+    --------
+    >>> import cupric as cp
+    >>> pool = cp.cuda.MemoryPool()
+    >>> with cp.cuda.using_allocator(pool.malloc):
+    ...     a = cp.zeros(1000)
+    >>> pool.used_bytes() >= 8000
+    True
+    """
+
+    def __init__(self, allocator=None):
+        if allocator is not None:
+            raise NotImplementedError(
+                "a pool over another allocator is not supported: give the allocator to set_allocator"
+            )
+        self._handle = _core.device().new_pool()
+
+    @classmethod
+    def _over(cls, handle):
+        made = cls.__new__(cls)
+        made._handle = handle
+        return made
+
+    def __eq__(self, other):
+        return self._handle.same(other._handle) if isinstance(other, MemoryPool) else NotImplemented
+
+    def __hash__(self):
+        return hash(self._handle.device.ordinal)
+
+    def malloc(self, size):
+        """A pointer to new memory."""
+        return MemoryPointer(Memory._over(self._handle.allocate(size)), 0)
+
+    def used_bytes(self):
+        """Bytes that arrays hold."""
+        return self._handle.used_bytes()
+
+    def free_bytes(self):
+        """Bytes that are cached."""
+        return self._handle.free_bytes()
+
+    def total_bytes(self):
+        """Bytes that arrays hold, and cached ones."""
+        return self._handle.total_bytes()
+
+    def n_free_blocks(self):
+        """How many blocks are cached."""
+        return self._handle.free_blocks()
+
+    def free_all_blocks(self, stream=None):
+        """Gives cached memory back to the device."""
+        self._handle.free_all()
+
+    def free_all_free(self):
+        """Gives cached memory back to the device; the older name."""
+        self._handle.free_all()
+
+    def set_limit(self, size=None, fraction=None):
+        """Sets the most bytes that arrays may hold, or which part of the device's memory; 0 for no limit."""
+        if size is not None and fraction is not None:
+            raise ValueError("size and fraction cannot be specified at one time")
+        if fraction is not None:
+            if not 0 <= fraction <= 1:
+                raise ValueError(f"memory limit fraction out of range: {fraction}")
+            size = int(fraction * self._handle.device.memory()[1])
+        if size is not None and size < 0:
+            raise ValueError(f"memory limit size out of range: {size}")
+        self._handle.set_limit(size or None)
+
+    def get_limit(self):
+        """The most bytes that arrays may hold; 0 for no limit."""
+        return self._handle.limit() or 0
+
+
+class _Chosen(threading.local):
+    """The allocator of this thread."""
+
+    allocator = None
+
+
+_chosen = _Chosen()
+_pools = {}
+
+
+def get_default_memory_pool():
+    """The pool of the current device."""
+    device = _core.device()
+    found = _pools.get(device.ordinal)
+    if found is None:
+        found = _pools.setdefault(device.ordinal, MemoryPool._over(device.pool()))
+    return found
+
+
+def get_allocator():
+    """What gives memory to this thread's new arrays: a function of the number of bytes."""
+    return get_default_memory_pool().malloc if _chosen.allocator is None else _chosen.allocator
+
+
+def set_allocator(allocator=None):
+    """Sets what gives memory to this thread's new arrays.
+
+    Parameters
+    ----------
+    allocator : function, optional
+        A pool's `malloc`; any function that takes a number of bytes and gives a `MemoryPointer`; or None for the device's own pool.
+        A function of yours is called whenever an array is made.
+    """
+    pool = getattr(allocator, "__self__", None)
+    if isinstance(pool, MemoryPool) and allocator == pool.malloc:
+        _core.set_allocator(pool._handle)
+    else:
+        _core.set_allocator(allocator)
+    _chosen.allocator = allocator
+
+
+@contextmanager
+def using_allocator(allocator=None):
+    """Sets what gives memory to this thread's new arrays for the length of a with-block."""
+    before = _chosen.allocator
+    set_allocator(allocator)
+    try:
+        yield
+    finally:
+        set_allocator(before)
+
+
+def alloc(size):
+    """A pointer to new memory, from this thread's allocator."""
+    return get_allocator()(size)
+
+
+class PinnedMemoryPointer(bytearray):
+    """Host memory, with the buffer protocol."""
+
+    @property
+    def ptr(self):
+        """The address."""
+        import numpy as np
+
+        return np.frombuffer(self, np.uint8).__array_interface__["data"][0]
+
+    def size(self):
+        """Bytes."""
+        return len(self)
+
+
+class PinnedMemoryPool:
+    """A pool of page-locked memory. Copies between host and device keep their own; this one holds nothing back."""
+
+    def malloc(self, size):
+        """A pointer to new host memory."""
+        return alloc_pinned_memory(size)
+
+    def n_free_blocks(self):
+        """How many blocks are cached: none."""
+        return 0
+
+    def free_all_blocks(self):
+        """Does nothing: nothing is cached."""
+
+
+_pinned = PinnedMemoryPool()
+
+
+def get_default_pinned_memory_pool():
+    """The pool of page-locked memory."""
+    return _pinned
+
+
+def set_pinned_memory_allocator(allocator=None):
+    """Does nothing: copies keep their own page-locked memory."""
+
+
+def alloc_pinned_memory(size):
+    """Host memory with the buffer protocol."""
+    return PinnedMemoryPointer(size)
