@@ -309,6 +309,10 @@ impl Device {
         let find = |id| by_id[&id];
         let mut result = Ok(());
         for fused in fuse(&steps, |storage| alive.contains(&storage)) {
+            if fused.op.writes().is_empty() {
+                // Nobody holds what it would have made.
+                continue;
+            }
             let outcome = if fused.steps.len() == 1 || self.backend.ready(&fused.op) {
                 self.run(id, raw, &fused.op, &find)
             } else {
@@ -331,9 +335,6 @@ impl Device {
         find: &impl Fn(StorageId) -> &'a Arc<Storage>,
     ) -> Result<()> {
         let writes = op.writes();
-        if writes.is_empty() {
-            return Ok(());
-        }
         let reads = op.reads();
         let failed = reads.iter().find_map(|operand| lock(&find(operand.storage).work).failure.clone());
         let fresh: SmallVec<[&Arc<Storage>; 2]> = writes

@@ -120,6 +120,10 @@ impl Backend for Fake {
     fn fill(&self, _: RawStream, _: u64, _: u8, _: usize) -> Result<()> {
         Ok(())
     }
+    fn ready(&self, op: &Op) -> bool {
+        assert!(!op.writes().is_empty(), "asked about an operation that does nothing");
+        true
+    }
     fn workspace(&self, _: &Op) -> Result<usize> {
         Ok(0)
     }
@@ -175,6 +179,19 @@ fn nothing_runs_until_somebody_looks_and_dead_results_are_never_written() {
     }
     c.settle().unwrap();
     assert_eq!(*diary.entries.lock().unwrap(), [Entry::Run { stream: 0, stores: 1 }]);
+}
+
+#[test]
+fn what_nobody_holds_is_never_asked_of_the_device() {
+    let (device, diary) = device();
+    let a = device.storage(BYTES).unwrap();
+    {
+        let (b, c) = (device.storage(BYTES).unwrap(), device.storage(BYTES).unwrap());
+        add(&device, &a, &a, &b).unwrap();
+        add(&device, &b, &a, &c).unwrap();
+    }
+    device.synchronize().unwrap();
+    assert_eq!((runs(&diary), device.pool().used_bytes()), (0, 4096));
 }
 
 #[test]
