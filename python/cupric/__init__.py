@@ -288,7 +288,7 @@ def _prepare():
     os.register_at_fork(before=_core.pause)
     import atexit
 
-    atexit.register(_core.flush)
+    atexit.register(_core.finish)
 
 
 _prepare()

@@ -333,11 +333,18 @@ fn pause(py: Python<'_>) -> PyResult<()> {
     })
 }
 
-/// Launches all queued work, so that arrays shared with others are up to date when the process ends.
+/// Before the process ends: launches all queued work, so that arrays shared with others are up to date, and waits for what
+/// works in the background, which must not run on while libraries are taken down.
 #[pyfunction]
-fn flush(py: Python<'_>) -> PyResult<()> {
+fn finish(py: Python<'_>) -> PyResult<()> {
     enter_waiting(py, || {
-        runtime::open_devices().iter().for_each(|device| device.flush());
+        for device in runtime::open_devices() {
+            device.pause();
+            #[cfg(feature = "gpu")]
+            if let Some(gpu) = device.backend().as_any().downcast_ref::<cupric_gpu::GpuBackend>() {
+                gpu.finish();
+            }
+        }
         Ok(())
     })
 }
@@ -374,7 +381,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(set_allocator, module)?)?;
     module.add_function(wrap_pyfunction!(set_eager, module)?)?;
     module.add_function(wrap_pyfunction!(pause, module)?)?;
-    module.add_function(wrap_pyfunction!(flush, module)?)?;
+    module.add_function(wrap_pyfunction!(finish, module)?)?;
     module.add_function(wrap_pyfunction!(set_library_search, module)?)?;
     module.add_function(wrap_pyfunction!(driver_version, module)?)
 }
