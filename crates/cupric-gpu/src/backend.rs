@@ -150,15 +150,60 @@ impl GpuBackend {
         Ok(complete)
     }
 
+    /// Runs an operation by the kernels made for it. Until they are there it runs by the pack's general kernels, which give the
+    /// same bits, while the better ones are made in the background.
     fn run(&self, stream: Stream, op: &Op, addresses: &[u64], workspace: u64) -> cupric_core::Result<()> {
         let program = self.planner.plan(op, addresses)?;
+        if self.kernels.tier() != Tier::Compiler
+            && !self.prepare(&program)?
+            && let Some(general) = self.planner.plan_packed(op, addresses)
+            && let Some(loaded) = self.known(&general)?
+        {
+            return self.run_general(stream, op, &general, &loaded, addresses);
+        }
         let loaded = self.loaded(&program)?;
-        let fallible = may_fail(&program);
+        self.launch(stream, op, &program, &loaded, addresses, workspace)
+    }
+
+    /// All kernels of a program, if they are there.
+    fn known(&self, program: &Program) -> Result<Option<SmallVec<[Arc<Loaded>; 4]>>> {
+        program.launches.iter().map(|launch| self.kernels.ready(&launch.kernel)).collect()
+    }
+
+    /// Runs a program of general kernels. Its scratch memory comes from the driver and goes back at once, which waits for the
+    /// launches: this is for first calls, and the pool was not asked for it.
+    fn run_general(
+        &self,
+        stream: Stream,
+        op: &Op,
+        program: &Program,
+        loaded: &[Arc<Loaded>],
+        addresses: &[u64],
+    ) -> cupric_core::Result<()> {
+        if program.workspace == 0 {
+            return self.launch(stream, op, program, loaded, addresses, 0);
+        }
+        let workspace = self.allocate(program.workspace)?;
+        let outcome = self.launch(stream, op, program, loaded, addresses, workspace);
+        self.release(workspace, program.workspace);
+        outcome
+    }
+
+    fn launch(
+        &self,
+        stream: Stream,
+        op: &Op,
+        program: &Program,
+        loaded: &[Arc<Loaded>],
+        addresses: &[u64],
+        workspace: u64,
+    ) -> cupric_core::Result<()> {
+        let fallible = may_fail(program);
         let failure = if fallible { self.failures.buffer()?.0 } else { 0 };
         let (reads, writes) = addresses.split_at(op.reads().len());
         let driver = self.gpu.enter()?;
         // SAFETY: the queue keeps the storages and the workspace alive, and orders work on them.
-        unsafe { launch_program(driver, stream, &program, &loaded, &Places { reads, writes, workspace, failure }) }?;
+        unsafe { launch_program(driver, stream, program, loaded, &Places { reads, writes, workspace, failure }) }?;
         if fallible {
             self.failures.note(driver, stream, op.name())?;
         }
