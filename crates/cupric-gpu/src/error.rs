@@ -84,6 +84,15 @@ impl GpuError {
         matches!(self, Self::Driver { call, code: OUT_OF_MEMORY, .. } if is_of_driver(call))
     }
 
+    /// The same failure, saying what was asked for.
+    #[must_use]
+    pub fn about(mut self, what: &str) -> GpuError {
+        if let Self::Driver { message, .. } = &mut self {
+            message.push_str(&format!(": {what}"));
+        }
+        self
+    }
+
     /// Whether the driver has shut down already, as happens while a process exits.
     pub fn is_driver_gone(&self) -> bool {
         matches!(self, Self::Driver { code: DEINITIALIZED, .. })

@@ -130,7 +130,7 @@ impl UserModule {
     /// When there is no such kernel.
     pub fn function(&self, name: &str) -> Result<UserFunction> {
         let driver = self.0.gpu.enter()?;
-        let function = driver.function(self.0.module, self.symbol(name))?;
+        let function = driver.function(self.0.module, self.symbol(name)).map_err(|error| error.about(name))?;
         Ok(UserFunction { owner: self.0.clone(), function })
     }
 

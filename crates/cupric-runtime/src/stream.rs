@@ -136,6 +136,9 @@ impl Drop for Stream {
     fn drop(&mut self) {
         self.device.retire(self.id, self.raw);
         if self.owned && self.raw != RawStream(0) {
+            // Nobody can wait for a stream that is gone, so its work ends before it does. What failed in it is told by the
+            // results.
+            let _ = self.device.backend().synchronize_stream(self.raw);
             self.device.backend().destroy_stream(self.raw);
         }
     }

@@ -22,6 +22,7 @@ enum Entry {
     Run { stream: u64, stores: usize },
     Wait { stream: u64, after: u64 },
     Release(usize),
+    Finish(u64),
 }
 
 #[derive(Default)]
@@ -76,7 +77,8 @@ impl Backend for Fake {
         Ok(RawStream(self.next()))
     }
     fn destroy_stream(&self, _: RawStream) {}
-    fn synchronize_stream(&self, _: RawStream) -> Result<()> {
+    fn synchronize_stream(&self, stream: RawStream) -> Result<()> {
+        self.note(Entry::Finish(stream.0));
         Ok(())
     }
     fn stream_done(&self, _: RawStream) -> Result<bool> {
@@ -245,6 +247,19 @@ fn a_stream_waits_for_what_another_one_wrote() {
     let entries = diary.entries.lock().unwrap().clone();
     let waits = Entry::Wait { stream: two, after: one };
     assert_eq!(entries, [Entry::Run { stream: one, stores: 1 }, waits, Entry::Run { stream: two, stores: 1 }]);
+}
+
+#[test]
+fn a_stream_that_ends_is_waited_for() {
+    let (device, diary) = device();
+    let stream = Stream::new(&device, Blocking::Free, 0).unwrap();
+    let raw = stream.raw().0;
+    let a = device.storage(BYTES).unwrap();
+    let before = use_stream(&stream);
+    add(&device, &a, &a, &a).unwrap();
+    use_stream(&before);
+    drop(stream);
+    assert_eq!(*diary.entries.lock().unwrap(), [Entry::Run { stream: raw, stores: 1 }, Entry::Finish(raw)]);
 }
 
 #[test]
