@@ -114,6 +114,13 @@ pub(super) static ROWS: &[Ufunc] = &[
         ],
     ),
     Ufunc::new("signbit", "Whether the sign bit is set.", (1, 1), Inexact, &[Loop::new(FLOAT, Bool, Unary(sign_bit))]),
+    Ufunc::new(
+        "copysign",
+        "The size of the first element with the sign of the second.",
+        (2, 1),
+        Inexact,
+        &[Loop::new(FLOAT, Same, Binary(|a, b| sign_bit(b).select(-a.abs(), a.abs())))],
+    ),
 ];
 
 fn no() -> Ex {
