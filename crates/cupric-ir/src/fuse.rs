@@ -188,15 +188,11 @@ fn absorbed(
             let Step::Map(map) = &steps[maker] else { continue };
             if taker[maker].is_none() && can_absorb(map, operand, reduce) {
                 taker[maker] = Some(index);
-                wanted.extend(step_reads(&steps[maker]));
+                wanted.extend(steps[maker].reads());
             }
         }
     }
     taker
-}
-
-fn step_reads(step: &Step) -> SmallVec<[&Operand; 8]> {
-    step.reads()
 }
 
 /// The one step that writes a storage which only `reader`, and what it has taken in, reads.

@@ -224,7 +224,7 @@ pub enum Distribution {
     Normal,
     /// Raw words, uint64.
     Words,
-    /// Integers `low .. low + span` (of the output's dtype), each from a counter block of its own; span 0 means 2^64.
+    /// Integers `low .. low + span` (of the output's dtype), each from a word of its own, four to a counter block; span 0 means 2^64.
     Integers {
         /// The least.
         low: i64,

@@ -1,7 +1,7 @@
 //! Settings, read once from the environment.
 
 use crate::DeviceKind;
-use std::{path::PathBuf, sync::LazyLock};
+use std::sync::LazyLock;
 
 /// Which device arrays are made on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,21 +21,15 @@ pub enum Running {
     Eager,
 }
 
-/// All settings.
+/// The settings that concern every device; what belongs to one kind of device is read there.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// `CUPRIC_DEVICE`: `cpu`, `cuda`, `cuda:N` or `sim`.
     pub device: DeviceChoice,
-    /// `CUPRIC_CACHE_DIR`: where compiled kernels are kept.
-    pub cache_dir: Option<PathBuf>,
     /// `CUPRIC_EAGER`: whether each operation runs at its call.
     pub running: Running,
-    /// `CUPRIC_DEBUG`: whether failures name the line that queued them.
-    pub debug: bool,
     /// `CUPRIC_NUM_THREADS`: threads of the CPU device; all cores if it is not set.
     pub threads: Option<usize>,
-    /// `CUPRIC_LOG`: whether kernels and flushes are reported on standard error.
-    pub log: bool,
 }
 
 impl Config {
@@ -50,11 +44,8 @@ impl Config {
         let set = |name: &str| variable(name).is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
         Config {
             device: variable("CUPRIC_DEVICE").and_then(|text| parse_device(&text)).unwrap_or(DeviceChoice::Auto),
-            cache_dir: variable("CUPRIC_CACHE_DIR").map(PathBuf::from),
             running: if set("CUPRIC_EAGER") { Running::Eager } else { Running::Deferred },
-            debug: set("CUPRIC_DEBUG"),
             threads: variable("CUPRIC_NUM_THREADS").and_then(|text| text.parse().ok()),
-            log: set("CUPRIC_LOG"),
         }
     }
 }
@@ -81,12 +72,12 @@ mod tests {
         let config = Config::read(|name| match name {
             "CUPRIC_DEVICE" => Some("cuda:2".into()),
             "CUPRIC_EAGER" => Some("1".into()),
-            "CUPRIC_DEBUG" => Some("0".into()),
             "CUPRIC_NUM_THREADS" => Some("3".into()),
             _ => None,
         });
         assert_eq!(config.device, DeviceChoice::Named(DeviceKind::Cuda, 2));
-        assert_eq!((config.running, config.debug, config.threads), (Running::Eager, false, Some(3)));
+        assert_eq!((config.running, config.threads), (Running::Eager, Some(3)));
+        assert_eq!(Config::read(|_| Some("0".into())).running, Running::Deferred);
         assert_eq!(parse_device("tpu"), None);
     }
 }
