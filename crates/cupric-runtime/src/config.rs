@@ -30,6 +30,8 @@ pub struct Config {
     pub running: Running,
     /// `CUPRIC_NUM_THREADS`: threads of the CPU device; all cores if it is not set.
     pub threads: Option<usize>,
+    /// `CUPRIC_LOG`: whether the making of kernels is reported on standard error.
+    pub log: bool,
 }
 
 impl Config {
@@ -46,6 +48,7 @@ impl Config {
             device: variable("CUPRIC_DEVICE").and_then(|text| parse_device(&text)).unwrap_or(DeviceChoice::Auto),
             running: if set("CUPRIC_EAGER") { Running::Eager } else { Running::Deferred },
             threads: variable("CUPRIC_NUM_THREADS").and_then(|text| text.parse().ok()),
+            log: set("CUPRIC_LOG"),
         }
     }
 }
