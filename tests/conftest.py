@@ -72,6 +72,16 @@ def full(request):
     return request.config.getoption("--full")
 
 
+@pytest.fixture(params=["deferred", "queued", "eager"])
+def running(request):
+    """Runs a test with work as usual, with the smallest work waiting in the queue too, and with each operation at its call."""
+    from cupric import _core
+
+    before = _core.set_running(request.param)
+    yield request.param
+    _core.set_running(before)
+
+
 @pytest.fixture(autouse=True)
 def same_stream_and_pool():
     """Leaves the current stream and allocator as they were."""

@@ -8,6 +8,8 @@ from support import same_as_numpy
 
 N = 4096
 
+pytestmark = pytest.mark.usefixtures("running")
+
 
 @same_as_numpy()
 def test_a_result_keeps_the_values_it_was_made_from(xp):
@@ -69,6 +71,34 @@ def test_out_that_is_an_input_of_a_queued_operation(xp):
     after = a + b
     xp.subtract(after, b, out=before)
     return a, b, before, after
+
+
+@same_as_numpy()
+def test_a_reduction_into_what_feeds_it(xp):
+    n = 600
+    x = xp.arange(float(n * n)).reshape(n, n) % 97
+    y, z = x.copy(), x.copy()
+    xp.sum(x + 1, axis=1, out=x[-1])
+    xp.max(y[::-1] + y, axis=1, out=y[:, 0])
+    xp.sum((z * 2 + 1) - z, axis=0, out=z[0])
+    return x, y, z
+
+
+@same_as_numpy()
+def test_results_whose_places_overlap(xp):
+    a, c, d = xp.arange(100), xp.zeros(101, int), xp.zeros(100, int)
+    xp.divmod(a, 3, out=(c[:-1], c[1:]))
+    xp.divmod(a, 7, out=(d, d))
+    return c, d
+
+
+@same_as_numpy()
+def test_indices_that_are_written(xp):
+    c = (xp.arange(5000) * 7919) % 5000
+    c[c] = xp.arange(5000)
+    d = xp.arange(10)[::-1].copy()
+    d[d[2:7]] = d[:5] * 100
+    return c, d
 
 
 @same_as_numpy()
@@ -353,6 +383,18 @@ def test_views_of_an_exported_array(host_memory):
     assert theirs.tolist() == [1, -1, 3, -1, 5] and before.get().tolist() == [0, 2, 4]
 
 
+def test_memory_shown_by_two_arrays_overlaps(host_memory):
+    a = cp.arange(1.0, 11.0)
+    shown = cp.from_dlpack(a)
+    shown[1:] += a[:-1]
+    expected = np.arange(1.0, 11.0)
+    expected[1:] += expected[:-1]
+    assert a.get().tolist() == expected.tolist()
+    b = cp.arange(6)
+    cp.from_dlpack(b)[::-1] = b
+    assert b.get().tolist() == [5, 4, 3, 2, 1, 0]
+
+
 # --- failure
 
 
@@ -375,6 +417,20 @@ def test_an_index_outside_its_axis_is_found_at_the_latest_at_the_next_look():
     with pytest.raises(IndexError):
         a[cp.array([1, 7])].get()
     assert (a + 1).get().tolist() == [1, 2, 3, 4, 5]
+
+
+def test_what_a_failed_operation_should_have_changed_raises_at_each_look():
+    a, b = cp.arange(5000.0), cp.ones(3)
+    try:
+        a[:3] += cp.arange(5.0)[cp.array([1, 7, 2])] * b
+    except IndexError:  # found at the call
+        assert a.get().tolist() == list(range(5000))
+        return
+    for _ in range(2):
+        with pytest.raises(IndexError):
+            a.get()
+    a[...] = 4
+    assert a.get().tolist() == [4] * 5000
 
 
 def test_independent_work_survives_a_failure():

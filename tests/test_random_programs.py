@@ -10,6 +10,7 @@ import pytest
 
 import cupric as cp
 import programs
+from cupric import _core
 
 BATCH = 50
 
@@ -21,9 +22,11 @@ def count(request):
 
 @pytest.fixture(scope="module")
 def deferred(request, count):
-    """Each program's results and digest, run as usual."""
+    """Each program's results and digest, with all that can wait in the queue waiting there."""
     made = [programs.Program(seed) for seed in range(count)]
+    before = _core.set_running("queued")
     given = [programs.results(program, cp) for program in made]
+    _core.set_running(before)
     digests = [programs.digest(arrays) for arrays in given]
     path = request.config.getoption("--program-digests")
     if path:
@@ -74,7 +77,7 @@ def test_as_numpy(deferred):
         raise AssertionError(f"{len(failed)} of {len(deferred)} programs differ; {error}\n" + "\n".join(program.lines))
 
 
-def test_a_second_time(deferred):
+def test_a_second_time_as_usual(deferred):
     for program, _, digest in deferred:
         assert programs.digest(programs.results(program, cp)) == digest, "\n".join(program.lines)
 
@@ -89,6 +92,7 @@ def test_eager(deferred, count, tmp_path, device):
 
 def test_all_statements_queued_before_the_first_look(count):
     """Several programs side by side, so that their operations share queues."""
+    before = _core.set_running("queued")
     for first in range(0, min(count, 4 * BATCH), BATCH):
         batch = [programs.Program(seed) for seed in range(first, first + BATCH)]
         spaces = [programs.namespace(cp) for _ in batch]
@@ -99,3 +103,4 @@ def test_all_statements_queued_before_the_first_look(count):
         for program, space in zip(batch, spaces, strict=True):
             got = {name: space[name].get() for name in program.values}
             assert programs.digest(got) == programs.digest(programs.results(program, cp)), "\n".join(program.lines)
+    _core.set_running(before)

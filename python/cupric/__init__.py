@@ -285,7 +285,11 @@ def _prepare():
     here = os.path.dirname(__file__)
     _core.set_library_search([folder for folder in sys.path if folder], os.path.join(here, "pack"))
     # A thread that works in the background does not live on in a child.
-    os.register_at_fork(before=_core.pause)
+    os.register_at_fork(
+        before=_core.before_fork,
+        after_in_parent=_core.after_fork_in_parent,
+        after_in_child=_core.after_fork_in_child,
+    )
     import atexit
 
     atexit.register(_core.finish)

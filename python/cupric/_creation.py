@@ -86,6 +86,10 @@ def _shared(object):
 
 def _from_interface(object):
     given = object.__cuda_array_interface__
+    if given.get("mask") is not None:
+        raise NotImplementedError("arrays with a mask are not supported")
+    if given.get("stream") is not None:
+        _core.order_after_stream(given["stream"])
     dtype, shape = np.dtype(given["typestr"]), tuple(given["shape"])
     address, read_only = given["data"]
     strides = given.get("strides")

@@ -2,7 +2,7 @@
 
 import pickle
 
-from cupric import _dispatch, _manipulation, _selection, _statistics
+from cupric import _core, _dispatch, _manipulation, _selection, _statistics
 from cupric._core import ndarray
 from cupric._creation import array
 
@@ -116,6 +116,7 @@ def _interface(self):
     from cupric.cuda import get_current_stream
 
     stream = get_current_stream()
+    _core.order_on_current_stream(self)
     return {
         "shape": self.shape,
         "typestr": self.dtype.str,

@@ -22,8 +22,8 @@ def eager(on=True):
     >>> with cp.eager():
     ...     a = cp.arange(3) + 1
     """
-    before = _core.set_eager(bool(on))
+    before = _core.set_running("eager" if on else "deferred")
     try:
         yield
     finally:
-        _core.set_eager(before)
+        _core.set_running(before)

@@ -4,12 +4,14 @@ import numpy as np
 
 from cupric import _core
 from cupric._core import ndarray
-from cupric._creation import asarray
+from cupric._creation import asarray, full_like, ones
 
 __all__ = [
     "all", "amax", "amin", "any", "argmax", "argmin", "average", "count_nonzero", "cumprod", "cumsum", "max", "mean",
     "min", "prod", "ptp", "std", "sum", "trace", "var",
 ]  # fmt: skip
+
+_ufuncs = _core.ufuncs
 
 
 def _array(a):
@@ -123,16 +125,32 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
         What is taken from the count that is divided by.
     keepdims : bool
     where : array of bool, optional
-    mean : ignored
+    mean : array, optional
+        The mean, if it is known: of the shape that it has with `keepdims`.
     correction : int or float, optional
         Another name of `ddof`.
     """
-    return _array(a).std(axis, dtype, out, _correction(ddof, correction), keepdims, where=where)
+    ddof = _correction(ddof, correction)
+    if mean is not None:
+        return _ufuncs["sqrt"](_about(_array(a), mean, axis, dtype, ddof, keepdims, where), out=out)
+    return _array(a).std(axis, dtype, out, ddof, keepdims, where=where)
 
 
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
     """Variance along axes; see `std`."""
-    return _array(a).var(axis, dtype, out, _correction(ddof, correction), keepdims, where=where)
+    ddof = _correction(ddof, correction)
+    if mean is not None:
+        return _ufuncs["positive"](_about(_array(a), mean, axis, dtype, ddof, keepdims, where), out=out)
+    return _array(a).var(axis, dtype, out, ddof, keepdims, where=where)
+
+
+def _about(a, mean, axis, dtype, ddof, keepdims, where):
+    """The mean square distance of elements from a known mean."""
+    mask = ones(a.shape, bool) if where is None else where
+    squares = abs(a - mean) ** 2
+    count = mask._broadcast_to(a.shape).sum(axis, dtype="float64", keepdims=keepdims)
+    total = squares.sum(axis, dtype, keepdims=keepdims, where=mask)
+    return (total / _ufuncs["maximum"](count - ddof, 0)).astype(total.dtype, copy=False)
 
 
 def _correction(ddof, correction):
@@ -148,15 +166,15 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     a = _array(a)
     if weights is None:
         mean_ = a.mean(axis, keepdims=keepdims)
-        scale = a.size // (mean_.size or 1) * (mean_ * 0 + 1)
-        return (mean_, scale) if returned else mean_
+        return (mean_, full_like(mean_, a.size // (mean_.size or 1))) if returned else mean_
     weights = asarray(weights)
     if weights.shape != a.shape:
         if axis is None or weights.ndim != 1:
             raise TypeError("Axis must be specified when shapes of a and weights differ.")
         weights = weights.reshape((-1,) + (1,) * (a.ndim - 1 - axis % a.ndim))
-    scale = (weights + a * 0).sum(axis, keepdims=keepdims)
-    mean_ = (a * weights).sum(axis, keepdims=keepdims) / scale
+    products = a * weights
+    scale = weights._broadcast_to(a.shape).sum(axis, products.dtype, keepdims=keepdims)
+    mean_ = products.sum(axis, keepdims=keepdims) / scale
     return (mean_, scale) if returned else mean_
 
 

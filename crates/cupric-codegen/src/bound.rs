@@ -37,7 +37,7 @@ impl<'a> Scope<'a> {
             base,
             storage: Some(operand.storage),
             dtype: operand.dtype,
-            layout: operand.layout.clone(),
+            layout: Layout::clone(&operand.layout),
             address: self.addresses.get(position).copied().unwrap_or(0),
         }
     }

@@ -52,7 +52,7 @@ struct Storages(u64);
 impl Storages {
     fn operand(&mut self, dtype: DType, shape: &[usize]) -> Operand {
         self.0 += 1;
-        Operand { storage: StorageId(self.0), dtype, layout: Layout::row_major(shape, dtype.size()) }
+        Operand { storage: StorageId(self.0), dtype, layout: Layout::row_major(shape, dtype.size()).into() }
     }
 }
 
@@ -112,10 +112,10 @@ fn conversions() -> Vec<Op> {
             push(&[LEN], storages.operand(from, &[LEN]), storages.operand(to, &[LEN]));
             if from == to {
                 let mut turned = storages.operand(from, &[64, 64]);
-                turned.layout = turned.layout.reversed_axes();
+                turned.layout = turned.layout.reversed_axes().into();
                 push(&[64, 64], turned, storages.operand(to, &[64, 64]));
                 let mut stepped = storages.operand(from, &[64, 128]);
-                stepped.layout.shape[1] = 64;
+                Arc::make_mut(&mut stepped.layout).shape[1] = 64;
                 push(&[64, 64], stepped, storages.operand(to, &[64, 64]));
             }
         }
@@ -215,10 +215,10 @@ fn by_index(dtype: DType) -> Vec<Op> {
             let whole = storages.operand(dtype, shape);
             let stride = whole.layout.strides[0];
             let mut moved = whole.clone();
-            moved.layout.strides[0] = 0;
+            Arc::make_mut(&mut moved.layout).strides[0] = 0;
             let mut index = storages.operand(DType::Int64, &[LEN]);
             if columns > 1 {
-                index.layout = Layout { shape: shape.into(), strides: [8, 0][..].into(), offset: 0 };
+                index.layout = Layout { shape: shape.into(), strides: [8, 0][..].into(), offset: 0 }.into();
             }
             let indices = vec![IndexOperand { operand: index, length: LEN, stride }];
             let other = storages.operand(dtype, shape);

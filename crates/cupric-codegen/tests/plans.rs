@@ -61,7 +61,7 @@ fn counts_and_spans_at_the_limit_take_wide_indices() {
     assert!(source(1 << 31, &op).contains(narrow));
     assert!(source(16_300, &op).contains("using Index = u64;"), "the byte span is 16384");
     let long = Layout { strides: [1 << 22][..].into(), ..Layout::row_major(&[1024], 4) };
-    let stepping = Operand { layout: long, ..flat(1, 1024) };
+    let stepping = Operand { layout: long.into(), ..flat(1, 1024) };
     let op = sum(stepping, flat(2, 1024), flat(3, 1024));
     assert!(source(u64::MAX, &op).contains("using Index = u64;"), "a limit above 2^31 counts as 2^31");
 }
@@ -69,7 +69,7 @@ fn counts_and_spans_at_the_limit_take_wide_indices() {
 #[test]
 fn a_reversed_copy_of_a_reversed_array_is_flat() {
     let mut input = flat(1, 1000);
-    input.layout = input.layout.flip(0);
+    input.layout = input.layout.flip(0).into();
     let output = Operand { storage: flat(2, 1).storage, ..input.clone() };
     let program = plan(&map("copy", vec![Input::Array(input)], output));
     assert!(program.launches[0].kernel.source.contains("load_vector<float, 4>"));
@@ -79,7 +79,7 @@ fn a_reversed_copy_of_a_reversed_array_is_flat() {
 #[test]
 fn a_transposed_input_goes_through_tiles() {
     let mut turned = packed(1, DType::Float64, &[200, 300]);
-    turned.layout = turned.layout.reversed_axes();
+    turned.layout = turned.layout.reversed_axes().into();
     let program = plan(&map("negative", vec![Input::Array(turned)], packed(2, DType::Float64, &[300, 200])));
     assert_eq!((program.launches[0].grid, program.launches[0].block), ([70, 1, 1], [32, 8, 1]));
     assert!(program.launches[0].kernel.source.contains("__shared__ double turned0[32][33];"));
@@ -142,7 +142,7 @@ fn the_workspace_of_a_sort_does_not_depend_on_addresses() {
 fn a_gather_names_the_failure_buffer() {
     let index = packed(2, DType::Int64, &[10]);
     let mut source = flat(1, 10);
-    source.layout.strides[0] = 0;
+    Arc::make_mut(&mut source.layout).strides[0] = 0;
     let indices = vec![IndexOperand { operand: index, length: 7, stride: 4 }];
     let shape = [10][..].into();
     let program = plan(&Op::Gather(Gather { shape, source, indices, bounds: Bounds::Raise, output: flat(3, 10) }));
@@ -174,7 +174,7 @@ fn too_many_axes_for_the_parameters_are_taken_slice_by_slice() {
     let shape = [2; 40];
     let wide = |storage: u64| {
         let mut operand = packed(storage, DType::Float32, &shape);
-        operand.layout.strides.iter_mut().step_by(2).for_each(|stride| *stride = 0);
+        Arc::make_mut(&mut operand.layout).strides.iter_mut().step_by(2).for_each(|stride| *stride = 0);
         operand
     };
     let mut total = wide(0);

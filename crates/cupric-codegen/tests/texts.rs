@@ -58,9 +58,9 @@ fn a_map_with_a_named_function() {
 #[test]
 fn a_map_that_broadcasts_a_row_and_a_column() {
     let mut column = packed(1, DType::Float32, &[64, 1]);
-    column.layout = column.layout.broadcast_to(&[64, 100]).unwrap();
+    column.layout = column.layout.broadcast_to(&[64, 100]).unwrap().into();
     let mut row = packed(2, DType::Float32, &[100]);
-    row.layout = row.layout.broadcast_to(&[64, 100]).unwrap();
+    row.layout = row.layout.broadcast_to(&[64, 100]).unwrap().into();
     let output = packed(3, DType::Float32, &[64, 100]);
     compare("row_and_column", &map("add", vec![Input::Array(column), Input::Array(row)], output));
 }
@@ -68,7 +68,7 @@ fn a_map_that_broadcasts_a_row_and_a_column() {
 #[test]
 fn a_transposed_copy() {
     let mut turned = packed(1, DType::Float32, &[64, 100]);
-    turned.layout = turned.layout.reversed_axes();
+    turned.layout = turned.layout.reversed_axes().into();
     compare("transpose", &map("copy", vec![Input::Array(turned)], packed(2, DType::Float32, &[100, 64])));
 }
 

@@ -196,6 +196,9 @@ pub enum Error {
     /// A failure found when queued work ran.
     #[error("{cause} (found while running {operation})")]
     Deferred { operation: String, cause: Box<Error> },
+    /// A failure with the place in the caller's program where the operation was asked for.
+    #[error("{cause} (asked for at {place})")]
+    Placed { place: String, cause: Box<Error> },
     /// A panic inside of Cupric: a bug.
     #[error("Cupric panicked, which is a bug: {text}")]
     Panic { text: String },
@@ -273,7 +276,7 @@ impl Error {
             Self::Compile { .. } => Exception::CompileException,
             Self::LinearAlgebra(_) => Exception::LinAlgError,
             Self::Unsupported { .. } => Exception::NotImplementedError,
-            Self::Deferred { cause, .. } => cause.exception(),
+            Self::Deferred { cause, .. } | Self::Placed { cause, .. } => cause.exception(),
             Self::ZeroDivision(_) => Exception::ZeroDivisionError,
             Self::Buffer(_) => Exception::BufferError,
             Self::Attribute(_) => Exception::AttributeError,

@@ -112,6 +112,17 @@ impl Layout {
         self.is_packed(item, 0..self.ndim())
     }
 
+    /// Whether this is just what [`Layout::row_major`] makes for the shape.
+    pub fn is_fresh_row_major(&self, item: usize) -> bool {
+        let mut expected = if self.is_empty() { 0 } else { item as isize };
+        let mut same = self.offset == 0;
+        for (&size, &stride) in self.shape.iter().zip(&self.strides).rev() {
+            same &= stride == expected;
+            expected = expected.wrapping_mul(size as isize);
+        }
+        same
+    }
+
     fn is_packed(&self, item: usize, axes: impl Iterator<Item = usize>) -> bool {
         let mut expected = item as isize;
         let mut matches = true;

@@ -25,7 +25,7 @@ impl Bench {
         let address = self.cpu.allocate(bytes).expect("memory");
         self.cpu.fill(STREAM, address, 0, bytes).expect("fill");
         self.arrays.insert(storage, address);
-        Operand { storage, dtype, layout }
+        Operand { storage, dtype, layout: layout.into() }
     }
 
     fn uniform(&mut self, dtype: DType, shape: &[usize]) -> Operand {
@@ -151,7 +151,7 @@ fn reductions(bench: &mut Bench) {
     let positions = bench.array(DType::Int64, &[10_000_000]);
     let sort = Sort { shape: [10_000_000][..].into(), input: a, output: positions, answer: Sorted::Positions };
     bench.time("argsort f32 10M", &[Op::Sort(sort)]);
-    let turned = Operand { layout: matrix.layout.reversed_axes(), ..matrix.clone() };
+    let turned = Operand { layout: matrix.layout.reversed_axes().into(), ..matrix.clone() };
     let copy = bench.array(dtype, &[4000, 4000]);
     bench.time("transpose copy f32 4000x4000", &ops(&[step("copy", &[array(&turned)], &copy)], |_| true));
     bench.time("a+a.T f32 4000x4000", &ops(&[step("add", &[array(&matrix), array(&turned)], &copy)], |_| true));

@@ -3,7 +3,7 @@
 use crate::{index, map, matmul, memory, random, reduce, scan, select, sort, threads::Threads};
 use cupric_core::{Error, Result};
 use cupric_ir::Op;
-use cupric_runtime::{Backend, Blocking, DeviceKind, RawEvent, RawStream, Timing, Waiting};
+use cupric_runtime::{Backend, Blocking, DeviceKind, RawEvent, RawStream, Ticket, Timing, Waiting};
 use std::{
     any::Any,
     collections::HashMap,
@@ -43,12 +43,8 @@ impl Cpu {
     }
 }
 
-fn bytes<'a>(address: u64, len: usize) -> &'a mut [u8] {
-    if len == 0 {
-        return &mut [];
-    }
-    // SAFETY: whoever calls a backend names memory that it may use for the length of the call.
-    unsafe { std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(address as usize), len) }
+fn pointer(address: u64) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
 impl Backend for Cpu {
@@ -135,25 +131,26 @@ impl Backend for Cpu {
     }
 
     fn upload(&self, _: RawStream, to: u64, from: &[u8]) -> Result<()> {
-        bytes(to, from.len()).copy_from_slice(from);
+        // SAFETY: whoever calls a backend names memory that it may use; it may be the very memory that is copied from.
+        unsafe { std::ptr::copy(from.as_ptr(), pointer(to), from.len()) };
         Ok(())
     }
 
     fn download(&self, _: RawStream, from: u64, to: &mut [u8]) -> Result<()> {
-        to.copy_from_slice(bytes(from, to.len()));
+        // SAFETY: as for uploads.
+        unsafe { std::ptr::copy(pointer(from), to.as_mut_ptr(), to.len()) };
         Ok(())
     }
 
     fn copy(&self, _: RawStream, from: u64, to: u64, bytes: usize) -> Result<()> {
-        let from = std::ptr::with_exposed_provenance::<u8>(from as usize);
-        let to = std::ptr::with_exposed_provenance_mut::<u8>(to as usize);
         // SAFETY: whoever calls a backend names memory that it may use; the two may overlap.
-        unsafe { std::ptr::copy(from, to, bytes) };
+        unsafe { std::ptr::copy(pointer(from), pointer(to), bytes) };
         Ok(())
     }
 
     fn fill(&self, _: RawStream, to: u64, byte: u8, len: usize) -> Result<()> {
-        bytes(to, len).fill(byte);
+        // SAFETY: whoever calls a backend names memory that it may use.
+        unsafe { std::ptr::write_bytes(pointer(to), byte, len) };
         Ok(())
     }
 
@@ -166,7 +163,7 @@ impl Backend for Cpu {
         Ok(0)
     }
 
-    fn execute(&self, _: RawStream, op: &Op, addresses: &[u64], _: u64) -> Result<()> {
+    fn execute(&self, _: RawStream, op: &Op, addresses: &[u64], _: u64) -> Result<Option<Ticket>> {
         match op {
             Op::Map(op) => map::map(op, addresses, &self.threads),
             Op::Reduce(op) => reduce::reduce(op, addresses, &self.threads),
@@ -177,10 +174,11 @@ impl Backend for Cpu {
             Op::Scatter(op) => index::put(op, addresses),
             Op::MatMul(op) => matmul::matmul(op, addresses, &self.threads),
             Op::Random(op) => random::random(op, addresses, &self.threads),
-        }
+        }?;
+        Ok(None)
     }
 
-    fn take_failure(&self) -> Option<Error> {
-        None
+    fn take_failures(&self) -> Vec<(Ticket, Error)> {
+        Vec::new()
     }
 }

@@ -98,31 +98,23 @@ pub(crate) struct Blas {
 }
 
 impl Blas {
-    /// The library, opened at the first call and told how many threads to use; `None` if there is none.
-    pub(crate) fn here(threads: usize) -> Option<&'static Blas> {
+    /// The library, opened at the first call; `None` if there is none. How many threads it uses is left as it is: NumPy may be
+    /// using the same one.
+    pub(crate) fn here() -> Option<&'static Blas> {
         static HERE: OnceLock<Option<Blas>> = OnceLock::new();
-        HERE.get_or_init(|| candidates().iter().find_map(|path| Blas::open(path, threads))).as_ref()
+        HERE.get_or_init(|| candidates().iter().find_map(|path| Blas::open(path))).as_ref()
     }
 
-    fn open(path: &Path, threads: usize) -> Option<Blas> {
+    fn open(path: &Path) -> Option<Blas> {
         // SAFETY: OpenBLAS's initialisers only look at the processor and the environment.
         let library = unsafe { Library::new(path) }.ok()?;
-        let blas = Blas {
+        Some(Blas {
             single: product(&library, "sgemm")?,
             double: product(&library, "dgemm")?,
             single_complex: product(&library, "cgemm")?,
             double_complex: product(&library, "zgemm")?,
             _library: library,
-        };
-        for name in ["scipy_openblas_set_num_threads64_", "openblas_set_num_threads64_", "openblas_set_num_threads"] {
-            // SAFETY: these functions take an int in every build.
-            if let Ok(set) = unsafe { blas._library.get::<unsafe extern "C" fn(c_int)>(name) } {
-                // SAFETY: as above.
-                unsafe { set(threads as c_int) };
-                break;
-            }
-        }
-        Some(blas)
+        })
     }
 }
 

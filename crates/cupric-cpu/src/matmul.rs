@@ -71,7 +71,7 @@ impl<'a> Plan<'a> {
     }
 
     fn one(&self, part: Part<'_>, threads: &Threads) {
-        let blas = || Blas::here(threads.count()).filter(|_| part.op.inner > 0);
+        let blas = || Blas::here().filter(|_| part.op.inner > 0);
         match part.left.field.dtype {
             DType::Float32 | DType::Float16 | DType::BFloat16 => {
                 part.library(blas().map(|blas| blas.single), [1.0_f32, 0.0], threads);

@@ -5,7 +5,7 @@ mod common;
 use common::{Source, World, layouts};
 use cupric_core::{Bits, DType, Error, Layout, Scalar};
 use cupric_ir::{Bounds, Gather, IndexOperand, Op, Operand, Scatter, Select, Sort, Sorted};
-use std::cmp::Ordering;
+use std::{cmp::Ordering, sync::Arc};
 
 /// NumPy's order: NaN last; complex numbers by their real part, then by their imaginary one, those with NaN behind.
 fn order(dtype: DType, a: Bits, b: Bits) -> Ordering {
@@ -96,8 +96,8 @@ fn case(dtype: DType, index_dtype: DType, every: bool, source: &mut Source) -> C
     let mut world = World::new(2);
     let table = world.array(dtype, layouts(&[length, columns], dtype.size())[source.below(4) as usize].clone(), source);
     let mut over = table.clone();
-    over.layout.shape = [rows, columns][..].into();
-    over.layout.strides[0] = 0;
+    Arc::make_mut(&mut over.layout).shape = [rows, columns][..].into();
+    Arc::make_mut(&mut over.layout).strides[0] = 0;
     let shape = if every { [rows, columns] } else { [rows, 1] };
     let operand =
         world.array(index_dtype, layouts(&shape, index_dtype.size())[source.below(4) as usize].clone(), source);
@@ -109,7 +109,8 @@ fn case(dtype: DType, index_dtype: DType, every: bool, source: &mut Source) -> C
         world.set(&operand, place, Scalar::Int(value.into()).to_bits(index_dtype));
     }
     let layout = operand.layout.broadcast_to(&[rows, columns]).expect("a unit axis is repeated");
-    let index = IndexOperand { operand: Operand { layout, ..operand }, length, stride: table.layout.strides[0] };
+    let index =
+        IndexOperand { operand: Operand { layout: layout.into(), ..operand }, length, stride: table.layout.strides[0] };
     let values = world.array(dtype, layouts(&[rows, columns], dtype.size())[source.below(4) as usize].clone(), source);
     let at = (0..rows * columns).map(|i| at[if every { i } else { i / columns }].rem_euclid(length as i64)).collect();
     Case { world, table, over, index, values, at }

@@ -21,7 +21,7 @@ use crate::{
 };
 use cupric_codegen::{DeviceLimits, Planner, Program};
 use cupric_ir::{MatMul, Op};
-use cupric_runtime::{Backend, Blocking, DeviceKind, RawEvent, RawStream, Timing, Waiting};
+use cupric_runtime::{Backend, Blocking, DeviceKind, RawEvent, RawStream, Ticket, Timing, Waiting};
 use smallvec::SmallVec;
 use std::{any::Any, sync::Arc};
 
@@ -152,7 +152,7 @@ impl GpuBackend {
 
     /// Runs an operation by the kernels made for it. Until they are there it runs by the pack's general kernels, which give the
     /// same bits, while the better ones are made in the background.
-    fn run(&self, stream: Stream, op: &Op, addresses: &[u64], workspace: u64) -> cupric_core::Result<()> {
+    fn run(&self, stream: Stream, op: &Op, addresses: &[u64], workspace: u64) -> cupric_core::Result<Option<Ticket>> {
         let program = self.planner.plan(op, addresses)?;
         if self.kernels.tier() != Tier::Compiler
             && !self.prepare(&program)?
@@ -179,7 +179,7 @@ impl GpuBackend {
         program: &Program,
         loaded: &[Arc<Loaded>],
         addresses: &[u64],
-    ) -> cupric_core::Result<()> {
+    ) -> cupric_core::Result<Option<Ticket>> {
         if program.workspace == 0 {
             return self.launch(stream, op, program, loaded, addresses, 0);
         }
@@ -197,17 +197,18 @@ impl GpuBackend {
         loaded: &[Arc<Loaded>],
         addresses: &[u64],
         workspace: u64,
-    ) -> cupric_core::Result<()> {
-        let fallible = may_fail(program);
-        let failure = if fallible { self.failures.buffer()?.0 } else { 0 };
+    ) -> cupric_core::Result<Option<Ticket>> {
         let (reads, writes) = addresses.split_at(op.reads().len());
         let driver = self.gpu.enter()?;
+        let slot = may_fail(program).then(|| self.failures.slot(driver, stream, op.name())).transpose()?;
+        let failure = slot.as_ref().map_or(0, |slot| slot.address);
         // SAFETY: the queue keeps the storages and the workspace alive, and orders work on them.
         unsafe { launch_program(driver, stream, program, loaded, &Places { reads, writes, workspace, failure }) }?;
-        if fallible {
-            self.failures.note(driver, stream, op.name())?;
+        let ticket = slot.and_then(|slot| slot.ticket);
+        if let Some(ticket) = ticket {
+            self.failures.mark(driver, ticket)?;
         }
-        Ok(())
+        Ok(ticket)
     }
 
     fn multiply(
@@ -369,6 +370,17 @@ impl Backend for GpuBackend {
         }
     }
 
+    fn worthwhile_traffic(&self) -> usize {
+        const MICROSECONDS: usize = 20;
+        let attribute = |which| self.gpu.attribute(which).map_or(0, |value| value.max(0) as usize);
+        let (kilohertz, bits) =
+            (attribute(Attribute::MEMORY_CLOCK_RATE), attribute(Attribute::GLOBAL_MEMORY_BUS_WIDTH));
+        // Both edges of the clock move data.
+        let per_microsecond = 2 * kilohertz * bits / 8 / 1000;
+        // A driver that does not tell is taken for one of a terabyte a second.
+        MICROSECONDS * if per_microsecond == 0 { 1_000_000 } else { per_microsecond }
+    }
+
     fn ready(&self, op: &Op) -> bool {
         if self.kernels.tier() == Tier::Compiler {
             return true;
@@ -377,14 +389,21 @@ impl Backend for GpuBackend {
         self.planner.plan(op, &[]).is_ok_and(|program| self.prepare(&program).unwrap_or(true))
     }
 
-    fn execute(&self, raw: RawStream, op: &Op, addresses: &[u64], workspace: u64) -> cupric_core::Result<()> {
+    fn execute(
+        &self,
+        raw: RawStream,
+        op: &Op,
+        addresses: &[u64],
+        workspace: u64,
+    ) -> cupric_core::Result<Option<Ticket>> {
         if let (Op::MatMul(matrices), Some((_, plan)), &[left, right, output]) = (op, self.product(op), addresses) {
-            return self.multiply(stream(raw), matrices, &plan, [left, right, output], workspace);
+            self.multiply(stream(raw), matrices, &plan, [left, right, output], workspace)?;
+            return Ok(None);
         }
         self.run(stream(raw), op, addresses, workspace)
     }
 
-    fn take_failure(&self) -> Option<cupric_core::Error> {
+    fn take_failures(&self) -> Vec<(Ticket, cupric_core::Error)> {
         self.failures.take()
     }
 }

@@ -77,10 +77,11 @@ impl Drop for Blas {
 /// The operation that copies an operand into a layout of the same (or a repeated) shape.
 pub(crate) fn packing(from: &Operand, to: &Layout) -> cupric_core::Result<Op> {
     // Repeated matrices are packed once: the source is read along the packed shape.
-    let from = Operand { layout: Layout { shape: to.shape.clone(), ..from.layout.clone() }, ..from.clone() };
+    let layout = Layout { shape: to.shape.clone(), ..Layout::clone(&from.layout) };
+    let from = Operand { layout: layout.into(), ..from.clone() };
     let row = ufunc("copy").expect("`copy` is a row of the table");
     let body = row.resolve(&[Typed::Strong(from.dtype)], None)?.compile();
-    let output = Operand { storage: StorageId(u64::MAX), dtype: from.dtype, layout: to.clone() };
+    let output = Operand { storage: StorageId(u64::MAX), dtype: from.dtype, layout: to.clone().into() };
     let step = MapStep {
         shape: to.shape.clone(),
         body: Arc::new(body),

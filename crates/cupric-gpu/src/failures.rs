@@ -8,11 +8,18 @@ use crate::{
 };
 use cupric_codegen::{FAILURE_WORDS, decode_failure};
 use cupric_core::Error;
+use cupric_runtime::Ticket;
 use std::sync::{Arc, Mutex};
 
-const BYTES: usize = FAILURE_WORDS * 8;
+/// Launches whose reports are kept apart; beyond that the newest share one.
+const SLOTS: usize = 64;
+// What runs inside of a captured graph reports here, whenever the graph is launched.
+const CAPTURED: usize = SLOTS;
 
-/// The buffer in device memory that kernels report to, and who may have written to it.
+type Report = [u64; FAILURE_WORDS];
+const BYTES: usize = (SLOTS + 1) * size_of::<Report>();
+
+/// The reports of kernels in device memory, and whose they are.
 pub(crate) struct Failures {
     gpu: Arc<Gpu>,
     state: Mutex<Option<State>>,
@@ -22,15 +29,34 @@ struct State {
     buffer: DevicePtr,
     // Reading must not wait for anybody's work.
     stream: Stream,
+    next: u64,
+    launches: Vec<Launch>,
+    captured: Option<&'static str>,
     marks: Vec<Mark>,
+}
+
+/// A launch that has not been found to be fine or to have failed.
+struct Launch {
+    ticket: Ticket,
+    operation: &'static str,
+    slot: usize,
+    stream: Stream,
+    // Whether its stream's mark comes after it.
+    marked: bool,
 }
 
 /// The end of a stream's last work that may fail.
 struct Mark {
     stream: Stream,
-    operation: &'static str,
-    // None inside of a capture, whose work runs whenever its graph is launched.
-    event: Option<Event>,
+    event: Event,
+}
+
+/// Where a launch reports to.
+pub(crate) struct Slot {
+    /// The address that its kernels are given.
+    pub address: u64,
+    /// The launch's name; none inside of a capture.
+    pub ticket: Option<Ticket>,
 }
 
 impl Failures {
@@ -38,91 +64,135 @@ impl Failures {
         Failures { gpu, state: Mutex::new(None) }
     }
 
-    /// The buffer's address.
-    pub(crate) fn buffer(&self) -> Result<DevicePtr> {
-        let mut state = lock(&self.state);
-        if let Some(state) = &*state {
-            return Ok(state.buffer);
+    /// A place for the report of a launch that is about to be given to a stream.
+    pub(crate) fn slot(&self, driver: &dyn Driver, stream: Stream, operation: &'static str) -> Result<Slot> {
+        let mut guard = lock(&self.state);
+        if guard.is_none() {
+            *guard = Some(State::new(driver)?);
         }
-        let driver = self.gpu.enter()?;
-        let (buffer, stream) = (driver.allocate(BYTES)?, driver.create_stream(StreamKind::NonBlocking, 0)?);
-        clear(driver, buffer, stream)?;
-        driver.synchronize_stream(stream)?;
-        *state = Some(State { buffer, stream, marks: Vec::new() });
-        Ok(buffer)
+        let state = guard.as_mut().expect("made just now");
+        if driver.is_capturing(stream)? {
+            state.captured = Some(operation);
+            return Ok(Slot { address: state.address(CAPTURED), ticket: None });
+        }
+        let ticket = Ticket(state.next);
+        state.next += 1;
+        let used = |slot: &usize| state.launches.iter().any(|launch| launch.slot == *slot);
+        let free = (0..SLOTS).find(|slot| !used(slot));
+        let slot = free.or_else(|| state.launches.last().map(|launch| launch.slot)).unwrap_or(0);
+        state.launches.push(Launch { ticket, operation, slot, stream, marked: false });
+        Ok(Slot { address: state.address(slot), ticket: Some(ticket) })
     }
 
-    /// Notes that work which may fail was given to a stream.
-    pub(crate) fn note(&self, driver: &dyn Driver, stream: Stream, operation: &'static str) -> Result<()> {
+    /// The addresses of the reports.
+    #[cfg(test)]
+    pub(crate) fn range(&self) -> Option<std::ops::Range<u64>> {
+        lock(&self.state).as_ref().map(|state| state.buffer.0..state.buffer.0 + BYTES as u64)
+    }
+
+    /// Notes that a launch was given to its stream.
+    pub(crate) fn mark(&self, driver: &dyn Driver, ticket: Ticket) -> Result<()> {
         let mut state = lock(&self.state);
-        let Some(state) = &mut *state else { return Ok(()) };
-        let captured = driver.is_capturing(stream)?;
-        let known = state.marks.iter().position(|mark| mark.stream == stream && mark.event.is_none() == captured);
-        let place = match known {
-            Some(place) => place,
+        let Some(state) = state.as_mut() else { return Ok(()) };
+        let Some(launch) = state.launches.iter_mut().find(|launch| launch.ticket == ticket) else { return Ok(()) };
+        launch.marked = true;
+        let stream = launch.stream;
+        let event = match state.marks.iter().find(|mark| mark.stream == stream) {
+            Some(mark) => mark.event,
             None => {
-                let event = match captured {
-                    true => None,
-                    false => Some(driver.create_event(EventFlags::DISABLE_TIMING)?),
-                };
-                state.marks.push(Mark { stream, operation, event });
-                state.marks.len() - 1
+                let event = driver.create_event(EventFlags::DISABLE_TIMING)?;
+                state.marks.push(Mark { stream, event });
+                event
             }
         };
-        let mark = &mut state.marks[place];
-        mark.operation = operation;
-        mark.event.map_or(Ok(()), |event| driver.record_event(event, stream))
+        driver.record_event(event, stream)
     }
 
-    /// The failure that was reported since the last look, if work that could report one has ended.
-    pub(crate) fn take(&self) -> Option<Error> {
+    /// The launches that have ended and turned out to have failed.
+    pub(crate) fn take(&self) -> Vec<(Ticket, Error)> {
         let mut state = lock(&self.state);
-        let state = state.as_mut().filter(|state| !state.marks.is_empty())?;
-        let driver = self.gpu.enter().ok()?;
-        let ended = |mark: &Mark| mark.event.is_none_or(|event| driver.query_event(event) != Ok(Progress::Pending));
-        let operation = state.marks.iter().find(|mark| ended(mark))?.operation;
-        state.marks.retain(|mark| match mark.event {
-            Some(event) if ended(mark) => {
-                // SAFETY: its mark is passed, and nobody else knows it.
-                let _ = unsafe { driver.destroy_event(event) };
-                false
-            }
-            _ => true,
-        });
-        let failure = decode_failure(&read(driver, state).ok()?)?;
-        clear(driver, state.buffer, state.stream).and_then(|()| driver.synchronize_stream(state.stream)).ok()?;
-        let cause = Error::IndexOutOfBounds {
-            index: failure.index as isize,
-            axis: failure.axis,
-            size: failure.length as usize,
-        };
-        Some(Error::Deferred { operation: operation.to_owned(), cause: Box::new(cause) })
+        let Some(state) = state.as_mut() else { return Vec::new() };
+        // What cannot be read now is read at the next look.
+        self.gpu.enter().and_then(|driver| state.take(driver)).unwrap_or_default()
     }
 }
 
-fn clear(driver: &dyn Driver, buffer: DevicePtr, stream: Stream) -> Result<()> {
-    // SAFETY: the buffer is that long, and lives as long as the device.
-    unsafe { driver.fill(buffer, Fill::U8(0xff), BYTES, stream) }
+impl State {
+    fn new(driver: &dyn Driver) -> Result<State> {
+        let (buffer, stream) = (driver.allocate(BYTES)?, driver.create_stream(StreamKind::NonBlocking, 0)?);
+        clear(driver, buffer.0, BYTES, stream)?;
+        driver.synchronize_stream(stream)?;
+        Ok(State { buffer, stream, next: 0, launches: Vec::new(), captured: None, marks: Vec::new() })
+    }
+
+    const fn address(&self, slot: usize) -> u64 {
+        self.buffer.0 + (slot * size_of::<Report>()) as u64
+    }
+
+    /// The streams whose marks are passed; the marks are gone then.
+    fn pass_marks(&mut self, driver: &dyn Driver) -> Vec<Stream> {
+        let ended = |mark: &Mark| driver.query_event(mark.event) != Ok(Progress::Pending);
+        let (passed, ahead) = std::mem::take(&mut self.marks).into_iter().partition::<Vec<_>, _>(ended);
+        self.marks = ahead;
+        for mark in &passed {
+            // SAFETY: the mark is passed, and nobody else knows its event.
+            let _ = unsafe { driver.destroy_event(mark.event) };
+        }
+        passed.into_iter().map(|mark| mark.stream).collect()
+    }
+
+    fn take(&mut self, driver: &dyn Driver) -> Result<Vec<(Ticket, Error)>> {
+        let ended = self.pass_marks(driver);
+        let is_over = |launch: &Launch| launch.marked && ended.contains(&launch.stream);
+        let (over, open) = std::mem::take(&mut self.launches).into_iter().partition::<Vec<_>, _>(is_over);
+        self.launches = open;
+        let mut failed = Vec::new();
+        let own = over.iter().map(|launch| (launch.ticket, launch.operation, launch.slot));
+        // No array is tied to what a graph did.
+        let captured = self.captured.map(|operation| (Ticket(u64::MAX), operation, CAPTURED));
+        for (ticket, operation, slot) in own.chain(captured) {
+            if let Some(error) = deferred(operation, &self.read(driver, slot)?) {
+                failed.push((ticket, slot, error));
+            }
+        }
+        for (_, slot, _) in &failed {
+            clear(driver, self.address(*slot), size_of::<Report>(), self.stream)?;
+        }
+        driver.synchronize_stream(self.stream)?;
+        Ok(failed.into_iter().map(|(ticket, _, error)| (ticket, error)).collect())
+    }
+
+    fn read(&self, driver: &dyn Driver, slot: usize) -> Result<Report> {
+        let mut report = [u64::MAX; FAILURE_WORDS];
+        let from = DevicePtr(self.address(slot));
+        // SAFETY: both are that long; pageable memory is written before the call returns, and the stream is waited for.
+        unsafe { driver.copy_to_host(report.as_mut_ptr().cast(), from, size_of::<Report>(), self.stream) }?;
+        driver.synchronize_stream(self.stream)?;
+        Ok(report)
+    }
 }
 
-fn read(driver: &dyn Driver, state: &State) -> Result<[u64; FAILURE_WORDS]> {
-    let mut words = [u64::MAX; FAILURE_WORDS];
-    // SAFETY: both are that long; pageable memory is written before the call returns, and the stream is waited for.
-    unsafe { driver.copy_to_host(words.as_mut_ptr().cast(), state.buffer, BYTES, state.stream) }?;
-    driver.synchronize_stream(state.stream)?;
-    Ok(words)
+fn deferred(operation: &'static str, report: &Report) -> Option<Error> {
+    let failure = decode_failure(report)?;
+    let cause =
+        Error::IndexOutOfBounds { index: failure.index as isize, axis: failure.axis, size: failure.length as usize };
+    Some(Error::Deferred { operation: operation.to_owned(), cause: Box::new(cause) })
+}
+
+fn clear(driver: &dyn Driver, address: u64, bytes: usize, stream: Stream) -> Result<()> {
+    // SAFETY: it is part of the buffer, which lives as long as the device.
+    unsafe { driver.fill(DevicePtr(address), Fill::U8(0xff), bytes, stream) }
 }
 
 impl Drop for Failures {
     fn drop(&mut self) {
         let (Some(state), Ok(driver)) = (lock(&self.state).take(), self.gpu.enter()) else { return };
-        let events = state.marks.into_iter().filter_map(|mark| mark.event);
         // SAFETY: freeing waits for work that uses the memory; nobody else knows the events and the stream. A driver that
         // is gone may refuse.
         unsafe {
             let _ = driver.free(state.buffer);
             let _ = driver.destroy_stream(state.stream);
-            events.for_each(|event| drop(driver.destroy_event(event)));
+            state.marks.into_iter().for_each(|mark| drop(driver.destroy_event(mark.event)));
         }
     }
 }

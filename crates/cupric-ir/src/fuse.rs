@@ -119,7 +119,7 @@ pub fn alone(step: &Step) -> Op {
     match step {
         Step::Map(map) => merge_maps(&[map], |_, _| true),
         Step::Reduce(reduce) => merge_reduce(&[], reduce),
-        Step::Single(op) => op.clone(),
+        Step::Single(op) => Op::clone(op),
     }
 }
 
@@ -300,7 +300,7 @@ impl Plan<'_> {
         if !other.open
             || target.operands + other.operands > MOST_OPERANDS
             || target.nodes + other.nodes > MOST_NODES
-            || shape_of(&self.steps[target.steps[0]]) != shape_of(&self.steps[other.steps[0]])
+            || self.steps[target.steps[0]].shape() != self.steps[other.steps[0]].shape()
         {
             return false;
         }
@@ -338,7 +338,7 @@ impl Plan<'_> {
         !waits
             && target.operands + operands <= MOST_OPERANDS
             && target.nodes + nodes <= MOST_NODES
-            && shape_of(&self.steps[target.steps[0]]) == shape_of(&self.steps[index])
+            && self.steps[target.steps[0]].shape() == self.steps[index].shape()
             && relations.needs.both(&target.members).iter().all(|step| fits(&self.steps[step], &self.steps[index]))
     }
 
@@ -386,7 +386,7 @@ impl Plan<'_> {
             .collect();
         match steps.last().map(|&step| &self.steps[step]) {
             Some(Step::Reduce(reduce)) => merge_reduce(&maps, reduce),
-            Some(Step::Single(op)) => op.clone(),
+            Some(Step::Single(op)) => Op::clone(op),
             _ => merge_maps(&maps, |step, output| {
                 let storage = maps[step].outputs[output].storage;
                 alive(storage)
@@ -411,21 +411,18 @@ fn weight(step: &Step) -> (usize, usize) {
 fn fits(first: &Step, second: &Step) -> bool {
     let Step::Map(earlier) = first else { return false };
     let clash = |a: &Operand, b: &Operand| a.storage == b.storage && a != b;
-    let reads = second.reads();
-    // A reduction's result is written when all its elements have been read.
-    let writes = if matches!(second, Step::Reduce(_)) { SmallVec::new() } else { second.writes() };
+    let (reads, writes) = (second.reads(), second.writes());
+    // One result of a reduction is written while the elements of others are still being read.
+    let touched = |operand: &Operand| {
+        first.reads().into_iter().chain(first.writes()).any(|use_of| use_of.storage == operand.storage)
+    };
+    if matches!(second, Step::Reduce(_)) && writes.iter().any(|operand| touched(operand)) {
+        return false;
+    }
     let mut uses = reads.iter().chain(&writes);
     let same_places = |use_of: &&Operand| {
         let masked = |out: &Operand| earlier.mask.is_some() && out.storage == use_of.storage;
         !earlier.outputs.iter().any(|out| clash(out, use_of) || masked(out))
     };
     uses.all(same_places) && first.reads().iter().all(|read| !writes.iter().any(|written| clash(read, written)))
-}
-
-fn shape_of(step: &Step) -> Option<&[usize]> {
-    match step {
-        Step::Map(map) => Some(&map.shape),
-        Step::Reduce(reduce) => Some(&reduce.input.layout.shape),
-        Step::Single(_) => None,
-    }
 }

@@ -48,7 +48,7 @@ pub fn merge_reduce(maps: &[&MapStep], step: &ReduceStep) -> Op {
     let order: SmallVec<[usize; 6]> = kept.chain(step.axes.iter().copied()).collect();
     if order.windows(2).any(|pair| pair[0] > pair[1]) {
         for input in &mut inputs {
-            input.layout = input.layout.transpose(&order);
+            input.layout = input.layout.transpose(&order).into();
         }
     }
     let shape = &step.input.layout.shape;

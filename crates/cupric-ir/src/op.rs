@@ -21,8 +21,8 @@ pub struct Operand {
     pub storage: StorageId,
     /// What they are.
     pub dtype: DType,
-    /// How they are laid out.
-    pub layout: Layout,
+    /// How they are laid out. Shared: operands are copied on every call, and most results are laid out as an input is.
+    pub layout: Arc<Layout>,
 }
 
 /// A scalar given at the launch: the bits of a register.

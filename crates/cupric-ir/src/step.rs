@@ -55,20 +55,26 @@ pub struct ReduceStep {
 
 /// One queued operation.
 #[derive(Clone)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "maps are nearly all of what is queued, and must not cost an allocation each"
-)]
 pub enum Step {
     /// A program for each element.
     Map(MapStep),
     /// A reduction.
     Reduce(ReduceStep),
     /// Anything that is never fused.
-    Single(Op),
+    Single(Box<Op>),
 }
 
 impl Step {
+    /// The shape over which it is computed; none for what is never fused.
+    #[must_use]
+    pub fn shape(&self) -> Option<&[usize]> {
+        match self {
+            Step::Map(map) => Some(&map.shape),
+            Step::Reduce(reduce) => Some(&reduce.input.layout.shape),
+            Step::Single(_) => None,
+        }
+    }
+
     /// The bytes of its largest operand, which tell how much work it is.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -79,17 +85,27 @@ impl Step {
         }
     }
 
+    /// The bytes that go from and to memory if it runs by itself.
+    #[must_use]
+    pub fn traffic(&self) -> usize {
+        let all = |operands: &mut dyn Iterator<Item = &Operand>| -> usize {
+            operands.map(|operand| operand.layout.len() * operand.dtype.size()).sum()
+        };
+        match self {
+            Step::Map(map) => {
+                let sizes = map.outputs.iter().chain(arrays(map)).map(|operand| operand.dtype.size());
+                map.shape.iter().product::<usize>() * sizes.sum::<usize>()
+            }
+            Step::Reduce(reduce) => all(&mut std::iter::once(&reduce.input)),
+            Step::Single(op) => all(&mut op.reads().into_iter().chain(op.writes())),
+        }
+    }
+
     /// What it reads.
     #[must_use]
     pub fn reads(&self) -> SmallVec<[&Operand; 8]> {
         match self {
-            Step::Map(map) => {
-                let arrays = map.inputs.iter().filter_map(|input| match input {
-                    Input::Array(operand) => Some(operand),
-                    Input::Scalar { .. } => None,
-                });
-                arrays.chain(&map.mask).collect()
-            }
+            Step::Map(map) => arrays(map).collect(),
             Step::Reduce(reduce) => SmallVec::from_slice(&[&reduce.input]),
             Step::Single(op) => op.reads(),
         }
@@ -104,4 +120,13 @@ impl Step {
             Step::Single(op) => op.writes(),
         }
     }
+}
+
+/// The arrays that a map reads.
+fn arrays(map: &MapStep) -> impl Iterator<Item = &Operand> {
+    let inputs = map.inputs.iter().filter_map(|input| match input {
+        Input::Array(operand) => Some(operand),
+        Input::Scalar { .. } => None,
+    });
+    inputs.chain(&map.mask)
 }

@@ -11,12 +11,12 @@ use std::sync::Arc;
 const N: usize = 1000;
 
 fn vector(storage: u64) -> Operand {
-    Operand { storage: StorageId(storage), dtype: DType::Float32, layout: Layout::row_major(&[N], 4) }
+    Operand { storage: StorageId(storage), dtype: DType::Float32, layout: Layout::row_major(&[N], 4).into() }
 }
 
 fn part(storage: u64, start: usize, len: usize) -> Operand {
     let layout = Layout { shape: smallvec![len], strides: smallvec![4], offset: 4 * start };
-    Operand { storage: StorageId(storage), dtype: DType::Float32, layout }
+    Operand { storage: StorageId(storage), dtype: DType::Float32, layout: layout.into() }
 }
 
 fn map(name: &str, inputs: &[&Operand], output: &Operand) -> Step {
@@ -46,7 +46,7 @@ fn sum(input: &Operand, output: &Operand) -> Step {
 }
 
 fn scalar(storage: u64) -> Operand {
-    Operand { storage: StorageId(storage), dtype: DType::Float32, layout: Layout::row_major(&[], 4) }
+    Operand { storage: StorageId(storage), dtype: DType::Float32, layout: Layout::row_major(&[], 4).into() }
 }
 
 fn fuse(steps: &[Step], alive: impl Fn(StorageId) -> bool) -> Vec<Op> {
@@ -95,7 +95,8 @@ fn branches_that_meet_become_one_map() {
 #[test]
 fn branches_with_a_reduction_between_them_stay_apart() {
     // q = a * a; s = sum(q); r = q + s: q must be written before it is summed.
-    let total = Operand { layout: Layout { shape: smallvec![N], strides: smallvec![0], offset: 0 }, ..scalar(3) };
+    let total =
+        Operand { layout: Layout { shape: smallvec![N], strides: smallvec![0], offset: 0 }.into(), ..scalar(3) };
     let steps = [
         map("square", &[&vector(1)], &vector(2)),
         sum(&vector(2), &scalar(3)),
@@ -131,7 +132,7 @@ fn two_reductions_of_one_result_read_it_from_memory() {
 #[test]
 fn normalising_reads_its_input_once_for_each_pass() {
     // m = mean(a); d = a - m; q = d * d; s = sum(q); r = d / s
-    let mean = Operand { layout: Layout { shape: smallvec![N], strides: smallvec![0], offset: 0 }, ..scalar(2) };
+    let mean = Operand { layout: Layout { shape: smallvec![N], strides: smallvec![0], offset: 0 }.into(), ..scalar(2) };
     let total = Operand { layout: mean.layout.clone(), ..scalar(5) };
     let steps = [
         sum(&vector(1), &scalar(2)),
@@ -181,7 +182,7 @@ fn what_reads_before_a_write_keeps_the_old_values() {
 #[test]
 fn a_masked_write_is_not_read_from_registers() {
     let Step::Map(masked) = map("square", &[&vector(1)], &vector(2)) else { panic!("a map") };
-    let mask = Operand { dtype: DType::Bool, layout: Layout::row_major(&[N], 1), ..vector(7) };
+    let mask = Operand { dtype: DType::Bool, layout: Layout::row_major(&[N], 1).into(), ..vector(7) };
     let masked = Step::Map(MapStep { mask: Some(mask), ..masked });
     let ops = fuse(&[masked, map("sqrt", &[&vector(2)], &vector(3))], |_| true);
     assert_eq!(ops.len(), 2);

@@ -11,7 +11,7 @@ use cupric::{
         current_stream, use_stream,
     },
 };
-use pyo3::{intern, prelude::*, types::PyDict};
+use pyo3::{exceptions::PyValueError, intern, prelude::*, types::PyDict};
 use std::{path::PathBuf, sync::Arc};
 
 /// A device.
@@ -243,11 +243,9 @@ impl PyPool {
     /// New memory, as an array of bytes.
     fn allocate<'py>(&self, py: Python<'py>, bytes: usize) -> PyResult<Bound<'py, PyArray>> {
         let array = enter(py, || {
-            let before = runtime::set_allocator(Allocator::Pool(self.pool.clone()));
-            let made = self.device.storage(bytes);
-            runtime::set_allocator(before);
+            let made = self.device.storage_in(&self.pool, bytes)?;
             let layout = cupric::Layout::row_major(&[bytes], 1);
-            Ok(Array::over(made?, DType::UInt8, layout, cupric::Access::ReadWrite))
+            Ok(Array::over(made, DType::UInt8, layout, cupric::Access::ReadWrite))
         })?;
         PyArray::object(py, array)
     }
@@ -291,18 +289,34 @@ impl PyPool {
     }
 }
 
-/// Sets where the thread's new arrays take memory from: the device's pool (`None`), a pool, or a function.
+/// Sets where all threads' new arrays take memory from: the device's pool (`None`), a pool, or a function.
 #[pyfunction]
 #[pyo3(signature = (allocator))]
 fn set_allocator(allocator: Option<Bound<'_, PyAny>>) {
-    let chosen = match allocator {
+    runtime::set_allocator(allocator_of(allocator));
+}
+
+/// Sets where this thread's new arrays take memory from, whatever is set for all threads.
+#[pyfunction]
+#[pyo3(signature = (allocator))]
+fn use_allocator(allocator: Option<Bound<'_, PyAny>>) {
+    runtime::use_allocator(Some(allocator_of(allocator)));
+}
+
+/// From now on this thread's new arrays take their memory from where all threads' do.
+#[pyfunction]
+fn use_common_allocator() {
+    runtime::use_allocator(None);
+}
+
+fn allocator_of(allocator: Option<Bound<'_, PyAny>>) -> Allocator {
+    match allocator {
         None => Allocator::Device,
         Some(object) => match object.cast::<PyPool>() {
             Ok(pool) => Allocator::Pool(pool.get().pool.clone()),
             Err(_) => python_allocator(object.unbind()),
         },
-    };
-    runtime::set_allocator(chosen);
+    }
 }
 
 fn python_allocator(function: Py<PyAny>) -> Allocator {
@@ -318,19 +332,43 @@ fn python_allocator(function: Py<PyAny>) -> Allocator {
     }))
 }
 
-/// Whether the thread's operations run at their calls; gives what was set before.
+const RUNNINGS: [(&str, Running); 3] =
+    [("deferred", Running::Deferred), ("eager", Running::Eager), ("queued", Running::Queued)];
+
+/// Sets when the thread's operations run: "deferred", "eager" (each at its call) or "queued" (as deferred, and so is the
+/// smallest); gives what was set before.
 #[pyfunction]
-fn set_eager(eager: bool) -> bool {
-    runtime::set_running(if eager { Running::Eager } else { Running::Deferred }) == Running::Eager
+fn set_running(running: &str) -> PyResult<&'static str> {
+    let (_, running) = RUNNINGS
+        .into_iter()
+        .find(|(name, _)| *name == running)
+        .ok_or_else(|| PyValueError::new_err("operations run 'deferred', 'eager' or 'queued'"))?;
+    let before = runtime::set_running(running);
+    Ok(RUNNINGS.into_iter().find(|(_, known)| *known == before).map_or("deferred", |(name, _)| name))
 }
 
-/// Stops background work, so that the process may fork.
+/// Stops background work and keeps everything as it is, until the fork is over.
 #[pyfunction]
-fn pause(py: Python<'_>) -> PyResult<()> {
+fn before_fork(py: Python<'_>) -> PyResult<()> {
     enter_waiting(py, || {
         runtime::open_devices().iter().for_each(|device| device.pause());
         Ok(())
+    })?;
+    // Now the interpreter's lock is kept: a thread that got it could wait for one of those that are taken here.
+    enter(py, || {
+        runtime::before_fork();
+        Ok(())
     })
+}
+
+#[pyfunction]
+fn after_fork_in_parent() {
+    runtime::after_fork_in_parent();
+}
+
+#[pyfunction]
+fn after_fork_in_child() {
+    runtime::after_fork_in_child();
 }
 
 /// Before the process ends: launches all queued work, so that arrays shared with others are up to date, and waits for what
@@ -379,8 +417,12 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(gpu_count, module)?)?;
     module.add_function(wrap_pyfunction!(device, module)?)?;
     module.add_function(wrap_pyfunction!(set_allocator, module)?)?;
-    module.add_function(wrap_pyfunction!(set_eager, module)?)?;
-    module.add_function(wrap_pyfunction!(pause, module)?)?;
+    module.add_function(wrap_pyfunction!(use_allocator, module)?)?;
+    module.add_function(wrap_pyfunction!(use_common_allocator, module)?)?;
+    module.add_function(wrap_pyfunction!(set_running, module)?)?;
+    module.add_function(wrap_pyfunction!(before_fork, module)?)?;
+    module.add_function(wrap_pyfunction!(after_fork_in_parent, module)?)?;
+    module.add_function(wrap_pyfunction!(after_fork_in_child, module)?)?;
     module.add_function(wrap_pyfunction!(finish, module)?)?;
     module.add_function(wrap_pyfunction!(set_library_search, module)?)?;
     module.add_function(wrap_pyfunction!(driver_version, module)?)

@@ -5,8 +5,8 @@ use crate::{
     errors::{enter, enter_waiting},
 };
 use cupric::{
-    Access, Array, DType, Error, Kind, Layout, Strides,
-    runtime::{self, Device, DeviceKind, Event, RawStream, Storage, Stream, Timing, Waiting, current_stream},
+    Access, Array, DType, Error, Kind, Layout, Strides, byte_count,
+    runtime::{self, DeviceKind, RawStream, Storage, current_stream},
 };
 use pyo3::{
     exceptions::{PyBufferError, PyTypeError, PyValueError},
@@ -16,7 +16,7 @@ use pyo3::{
 };
 use std::{
     ffi::{CStr, c_int, c_void},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
 };
 
 #[repr(C)]
@@ -188,23 +188,47 @@ fn versioned_capsule(py: Python<'_>, array: Array, copied: bool) -> PyResult<Bou
 /// Makes a consumer's stream wait for the work on an array.
 fn order_for_consumer(array: &Array, stream: Option<i64>) -> cupric::Result<()> {
     let device = array.device();
-    let Some(consumer) = consumer_stream(device, stream)? else { return Ok(()) };
-    array.storage().settle()?;
-    let event = Event::new(device, Timing::Off, Waiting::Spin)?;
-    event.record(&current_stream(device))?;
-    consumer.wait_event(&event)
+    match consumer_stream(device.kind(), stream)? {
+        Some(raw) => device.order_outside(array.storage(), raw),
+        None => Ok(()),
+    }
 }
 
-fn consumer_stream(device: &Arc<Device>, stream: Option<i64>) -> cupric::Result<Option<Arc<Stream>>> {
-    match (device.kind(), stream) {
-        (DeviceKind::Cuda, None | Some(1)) => Ok(Some(device.null_stream().clone())),
+fn consumer_stream(kind: DeviceKind, stream: Option<i64>) -> cupric::Result<Option<RawStream>> {
+    match (kind, stream) {
+        (DeviceKind::Cuda, None) => Ok(Some(RawStream(0))),
         (DeviceKind::Cuda, Some(-1)) | (_, None | Some(-1)) => Ok(None),
-        (DeviceKind::Cuda, Some(0)) => {
-            Err(Error::Value("stream=0 is ambiguous: 1 is the legacy default stream, 2 the per-thread one".into()))
-        }
-        (DeviceKind::Cuda, Some(stream)) => Ok(Some(Stream::external(device, RawStream(stream as u64)))),
+        (DeviceKind::Cuda, Some(stream)) => outside_stream(stream).map(Some),
         _ => Err(Error::Value("on the CPU, stream must be None".into())),
     }
+}
+
+/// The driver's handle for a stream as protocols number them.
+fn outside_stream(stream: i64) -> cupric::Result<RawStream> {
+    match stream {
+        0 => Err(Error::Value("stream=0 is ambiguous: 1 is the legacy default stream, 2 the per-thread one".into())),
+        1 => Ok(RawStream(0)),
+        stream => Ok(RawStream(stream as u64)),
+    }
+}
+
+/// Makes the current stream wait for all work on an array, so that a consumer may wait for that stream instead.
+#[pyfunction]
+fn order_on_current_stream(py: Python<'_>, array: &Bound<'_, PyArray>) -> PyResult<()> {
+    let array = array.borrow().array.clone();
+    enter_waiting(py, || {
+        let device = array.device();
+        device.order_outside(array.storage(), current_stream(device).raw())
+    })
+}
+
+/// Makes the current stream wait for what somebody outside has given to a stream, numbered as protocols do.
+#[pyfunction]
+fn order_after_stream(py: Python<'_>, stream: i64) -> PyResult<()> {
+    enter_waiting(py, || {
+        let device = cupric::current_device()?;
+        device.order_inside(&current_stream(&device), outside_stream(stream)?)
+    })
 }
 
 #[pymethods]
@@ -329,7 +353,7 @@ fn taken(capsule: &Bound<'_, PyCapsule>) -> PyResult<Array> {
 
 fn over(tensor: &DlTensor, owner: Borrowed, access: Access) -> cupric::Result<Array> {
     let dtype = dtype_of(tensor.dtype)?;
-    let ndim = tensor.ndim as usize;
+    let ndim = usize::try_from(tensor.ndim).map_err(|_| Error::Buffer("a DLPack tensor of negative ndim".into()))?;
     let numbers = |pointer: *mut i64| -> &[i64] {
         if pointer.is_null() || ndim == 0 {
             return &[];
@@ -337,9 +361,20 @@ fn over(tensor: &DlTensor, owner: Borrowed, access: Access) -> cupric::Result<Ar
         // SAFETY: a tensor has `ndim` sizes, and as many strides unless they are left out.
         unsafe { std::slice::from_raw_parts(pointer, ndim) }
     };
-    let shape: Vec<usize> = numbers(tensor.shape).iter().map(|&size| size as usize).collect();
+    let unfit = || Error::Buffer("a DLPack tensor whose shape or strides do not fit in memory".into());
+    let shape: Vec<usize> = numbers(tensor.shape)
+        .iter()
+        .map(|&size| usize::try_from(size).map_err(|_| unfit()))
+        .collect::<cupric::Result<_>>()?;
+    if shape.len() != ndim {
+        return Err(Error::Buffer("a DLPack tensor without a shape".into()));
+    }
+    byte_count(&shape, dtype.size())?;
     let item = dtype.size() as isize;
-    let strides: Strides = numbers(tensor.strides).iter().map(|&stride| stride as isize * item).collect();
+    let strides: Strides = numbers(tensor.strides)
+        .iter()
+        .map(|&stride| (stride as isize).checked_mul(item).ok_or_else(unfit))
+        .collect::<cupric::Result<_>>()?;
     let mut layout = Layout::row_major(&shape, dtype.size());
     if !strides.is_empty() {
         layout.strides = strides;
@@ -423,6 +458,8 @@ fn from_capsule<'py>(py: Python<'py>, dltensor: &Bound<'py, PyCapsule>) -> PyRes
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(order_on_current_stream, module)?)?;
+    module.add_function(wrap_pyfunction!(order_after_stream, module)?)?;
     module.add_function(wrap_pyfunction!(from_dlpack, module)?)?;
     module.add_function(wrap_pyfunction!(from_capsule, module)?)
 }

@@ -1,20 +1,54 @@
 //! The one door between Python and Rust: errors become exceptions here, and panics are caught.
 
 use cupric::{Error, Exception};
-use pyo3::{exceptions, prelude::*, types::PyString};
+use pyo3::{exceptions, ffi, prelude::*, types::PyString};
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
 /// Runs what was called from Python.
 pub(crate) fn enter<T>(py: Python<'_>, call: impl FnOnce() -> cupric::Result<T>) -> PyResult<T> {
-    guarded(call).map_err(|error| raise(py, &error))
+    let before = ATTACHED.replace(true);
+    let outcome = guarded(call);
+    ATTACHED.set(before);
+    outcome.map_err(|error| raise(py, &error))
 }
 
 /// The same for calls that may wait, copy, compile or compute: other Python threads run meanwhile.
 pub(crate) fn enter_waiting<T: Send>(py: Python<'_>, call: impl FnOnce() -> cupric::Result<T> + Send) -> PyResult<T> {
-    py.detach(|| guarded(call)).map_err(|error| raise(py, &error))
+    let before = ATTACHED.replace(false);
+    let outcome = py.detach(|| guarded(call));
+    ATTACHED.set(before);
+    outcome.map_err(|error| raise(py, &error))
+}
+
+thread_local! {
+    // Whether the thread holds the interpreter's lock, as far as calls through this door go.
+    static ATTACHED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets go of the interpreter's lock for the length of a call, if the thread is here with it.
+pub(crate) fn outside(call: &mut dyn FnMut()) {
+    if !ATTACHED.replace(false) {
+        return call();
+    }
+    let _back = Back(
+        // SAFETY: the thread came through `enter`, which has the lock.
+        unsafe { ffi::PyEval_SaveThread() },
+    );
+    call();
+}
+
+/// Takes the interpreter's lock again, also when a panic goes by.
+struct Back(*mut ffi::PyThreadState);
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        // SAFETY: this is the state that was saved, on the same thread.
+        unsafe { ffi::PyEval_RestoreThread(self.0) };
+        ATTACHED.set(true);
+    }
 }
 
 fn guarded<T>(call: impl FnOnce() -> cupric::Result<T>) -> cupric::Result<T> {

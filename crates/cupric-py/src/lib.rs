@@ -12,6 +12,7 @@ mod indexing;
 mod kernels;
 mod methods;
 mod operators;
+mod places;
 mod random;
 mod ufunc;
 
@@ -20,6 +21,8 @@ use pyo3::prelude::*;
 /// What Cupric does in Rust.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    cupric::runtime::set_place_source(places::place);
+    cupric::runtime::set_outside(errors::outside);
     module.add_class::<array::PyArray>()?;
     module.add_class::<ufunc::PyUfunc>()?;
     module.add_class::<random::PyGenerator>()?;

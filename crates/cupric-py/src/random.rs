@@ -3,9 +3,12 @@
 use crate::{
     array::PyArray,
     convert::{optional_dtype, shape},
-    errors::enter_sized,
+    errors::{enter, enter_sized},
 };
-use cupric::{Array, DType, random::Generator};
+use cupric::{
+    DType,
+    random::{Generator, Numbers},
+};
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,12 +28,14 @@ impl PyGenerator {
         size: Option<&Bound<'py, PyAny>>,
         dtype: Option<&Bound<'py, PyAny>>,
         otherwise: DType,
-        call: impl FnOnce(&mut Generator, &[usize], DType) -> cupric::Result<Array> + Send,
+        numbers: Numbers,
     ) -> PyResult<Bound<'py, PyArray>> {
         let shape = size.filter(|size| !size.is_none()).map_or_else(|| Ok(Default::default()), shape)?;
         let dtype = optional_dtype(dtype)?.unwrap_or(otherwise);
-        let bytes = shape.iter().product::<usize>() * dtype.size();
-        let array = enter_sized(py, bytes, || call(&mut self.lock(), &shape, dtype))?;
+        let bytes = shape.iter().fold(dtype.size(), |bytes, &size| bytes.saturating_mul(size));
+        // Memory for the numbers may come from a Python function, which must not be called under the lock.
+        let draw = enter(py, || self.lock().draw(numbers, &shape, dtype))?;
+        let array = enter_sized(py, bytes, || draw.array())?;
         PyArray::object(py, array)
     }
 }
@@ -50,7 +55,7 @@ impl PyGenerator {
         size: Option<&Bound<'py, PyAny>>,
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        self.draw(py, size, dtype, DType::Float64, Generator::random)
+        self.draw(py, size, dtype, DType::Float64, Numbers::Uniform)
     }
 
     #[pyo3(signature = (size, dtype))]
@@ -60,7 +65,7 @@ impl PyGenerator {
         size: Option<&Bound<'py, PyAny>>,
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        self.draw(py, size, dtype, DType::Float64, Generator::standard_normal)
+        self.draw(py, size, dtype, DType::Float64, Numbers::Normal)
     }
 
     /// `span` integers from `low` on; 0 stands for all that 64 bits hold.
@@ -73,13 +78,13 @@ impl PyGenerator {
         size: Option<&Bound<'py, PyAny>>,
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        self.draw(py, size, dtype, DType::Int64, |generator, shape, dtype| generator.integers(shape, low, span, dtype))
+        self.draw(py, size, dtype, DType::Int64, Numbers::Integers { low, span })
     }
 
     /// Raw 64-bit words.
     #[pyo3(signature = (size))]
     fn words<'py>(&self, py: Python<'py>, size: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyArray>> {
-        self.draw(py, size, None, DType::UInt64, |generator, shape, _| generator.words(shape))
+        self.draw(py, size, None, DType::UInt64, Numbers::Words)
     }
 
     /// The key, the blocks used up, and the half words used of the next one.

@@ -1,6 +1,6 @@
 //! What a device must be able to do.
 
-use cupric_core::Result;
+use cupric_core::{Error, Result};
 use cupric_ir::Op;
 use std::{any::Any, fmt};
 
@@ -32,6 +32,10 @@ pub struct RawStream(pub u64);
 /// A backend's own name for an event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RawEvent(pub u64);
+
+/// Names a launch that may turn out to have failed; later launches have larger names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Ticket(pub u64);
 
 /// How a stream relates to the null stream.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -171,18 +175,23 @@ pub trait Backend: Send + Sync + 'static {
     fn small_work(&self) -> usize {
         0
     }
+    /// Bytes of memory traffic that keep the device busy for longer than the next launches take: about 20 us. More than there can
+    /// be where the device works in its caller's time, so that nothing is won by starting early.
+    fn worthwhile_traffic(&self) -> usize {
+        usize::MAX
+    }
     /// Whether an operation can run without waiting for a compiler; if not, its kernel is being made in the background.
     fn ready(&self, op: &Op) -> bool {
         let _ = op;
         true
     }
     /// Runs an operation. `addresses` are the bases of the storages of its reads and then of its writes; layouts' offsets
-    /// count from there. A failure that the values decide (an index out of bounds) comes here on the CPU, and from
-    /// [`Backend::take_failure`] after a wait on a GPU.
+    /// count from there. A failure that the values decide (an index out of bounds) comes here on the CPU; a GPU gives a ticket
+    /// for a launch that may find one, and tells of it by [`Backend::take_failures`].
     ///
     /// # Errors
     /// When the operation failed or could not be launched.
-    fn execute(&self, stream: RawStream, op: &Op, addresses: &[u64], workspace: u64) -> Result<()>;
-    /// A failure that work of the device has left behind since this was last asked.
-    fn take_failure(&self) -> Option<cupric_core::Error>;
+    fn execute(&self, stream: RawStream, op: &Op, addresses: &[u64], workspace: u64) -> Result<Option<Ticket>>;
+    /// Launches that have turned out to have failed since this was last asked.
+    fn take_failures(&self) -> Vec<(Ticket, Error)>;
 }

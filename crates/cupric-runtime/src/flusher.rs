@@ -3,8 +3,8 @@
 use crate::{device::Device, lock};
 use std::{
     sync::{
-        Arc, Mutex, Weak,
-        atomic::{AtomicBool, Ordering},
+        Arc, Mutex, MutexGuard, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::{JoinHandle, Thread},
     time::{Duration, Instant},
@@ -18,28 +18,60 @@ const ATTENTION: Duration = Duration::from_millis(5);
 
 #[derive(Default)]
 pub(crate) struct Flusher {
-    // Whether the thread is there and looking; calls need not wake it then.
-    looking: Arc<AtomicBool>,
+    signs: Arc<Signs>,
     thread: Mutex<Option<Running>>,
 }
 
-struct Running {
+#[derive(Default)]
+struct Signs {
+    // Whether the thread is there and looking; calls need not wake it then.
+    looking: AtomicBool,
+    // Counts the looks. A call notes the round it came in, which costs less than to read the clock.
+    round: AtomicU64,
+}
+
+pub(crate) struct Running {
     handle: JoinHandle<()>,
     stop: Arc<AtomicBool>,
 }
 
 impl Flusher {
+    /// The number of the look that comes next.
+    pub fn round(&self) -> u64 {
+        self.signs.round.load(Ordering::Relaxed)
+    }
+
     /// Makes sure that somebody will look at the queues soon.
     pub fn wake(&self, device: &Arc<Device>) {
-        if self.looking.load(Ordering::Relaxed) {
+        if self.signs.looking.load(Ordering::Relaxed) {
             return;
         }
-        self.looking.store(true, Ordering::SeqCst);
+        self.signs.looking.store(true, Ordering::SeqCst);
         let mut thread = lock(&self.thread);
         match &*thread {
             Some(running) if !running.handle.is_finished() => running.handle.thread().unpark(),
-            _ => *thread = start(device, &self.looking),
+            _ => *thread = start(device, &self.signs),
         }
+    }
+
+    /// Wakes the thread if there is one. Unlike `wake` this may come from a thread that is ending.
+    pub fn nudge(&self) {
+        if let Some(running) = &*lock(&self.thread) {
+            self.signs.looking.store(true, Ordering::SeqCst);
+            running.handle.thread().unpark();
+        }
+    }
+
+    /// Keeps others from starting or stopping the thread.
+    pub fn hold(&self) -> MutexGuard<'_, Option<Running>> {
+        lock(&self.thread)
+    }
+
+    /// In a forked child, where the thread is not.
+    pub fn forget(&self) {
+        // The thread's handle is left alone: there is nobody to wait for.
+        std::mem::forget(lock(&self.thread).take());
+        self.signs.looking.store(false, Ordering::SeqCst);
     }
 
     /// Ends the thread.
@@ -52,7 +84,7 @@ impl Flusher {
             // The thread only fails if a backend panicked in it, which its own report has told.
             drop(handle.join());
         }
-        self.looking.store(false, Ordering::SeqCst);
+        self.signs.looking.store(false, Ordering::SeqCst);
     }
 }
 
@@ -66,27 +98,35 @@ impl Drop for Flusher {
 }
 
 /// Without a thread (the system refuses one) work is launched by looks and full queues alone.
-fn start(device: &Arc<Device>, looking: &Arc<AtomicBool>) -> Option<Running> {
+fn start(device: &Arc<Device>, signs: &Arc<Signs>) -> Option<Running> {
     let stop = Arc::new(AtomicBool::new(false));
-    let (device, looking, told) = (Arc::downgrade(device), looking.clone(), stop.clone());
-    let body = move || watch(&device, &looking, &told);
+    let (device, signs, told) = (Arc::downgrade(device), signs.clone(), stop.clone());
+    let body = move || watch(&device, &signs, &told);
     let handle = std::thread::Builder::new().name("cupric-flusher".into()).spawn(body).ok()?;
     Some(Running { handle, stop })
 }
 
-fn watch(device: &Weak<Device>, looking: &AtomicBool, stop: &AtomicBool) {
+fn watch(device: &Weak<Device>, signs: &Signs, stop: &AtomicBool) {
     let mut active = Instant::now();
     while !stop.load(Ordering::SeqCst) {
         std::thread::sleep(PATIENCE);
-        let Some(device) = device.upgrade() else { return };
-        let now = Instant::now();
-        if device.flush_older(now.checked_sub(PATIENCE).unwrap_or(now)).is_some() {
-            active = now;
+        let Some(owner) = device.upgrade() else { return };
+        // What came in an earlier round has waited for a whole one.
+        let round = signs.round.fetch_add(1, Ordering::Relaxed);
+        owner.flush_older(round);
+        owner.tidy();
+        if owner.has_more_to_do() {
+            active = Instant::now();
         }
-        drop(device);
-        if now.duration_since(active) > ATTENTION {
-            looking.store(false, Ordering::SeqCst);
-            std::thread::park();
+        drop(owner);
+        if active.elapsed() > ATTENTION {
+            signs.looking.store(false, Ordering::SeqCst);
+            // A call that came just before has seen the thread looking.
+            let missed = || device.upgrade().is_some_and(|device| device.has_more_to_do());
+            if !missed() {
+                std::thread::park();
+            }
+            signs.looking.store(true, Ordering::SeqCst);
             active = Instant::now();
         }
     }

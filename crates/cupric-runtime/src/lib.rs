@@ -3,20 +3,34 @@
 //! An operation is a [`cupric_ir::Step`]. [`Device::enqueue`] checks nothing and computes nothing: it appends the step to its
 //! stream's queue. A look ([`Device::download`], [`Storage::settle`], [`Device::synchronize`]) launches what it needs.
 
+mod allocator;
 mod backend;
 mod config;
 mod device;
+mod enqueue;
+mod failures;
 mod flusher;
+mod fork;
+mod launch;
+mod order;
+mod outside;
+mod parting;
+mod places;
 mod pool;
 mod queue;
 mod registry;
 mod storage;
 mod stream;
+mod transfer;
 
 pub use self::{
-    backend::{Backend, Blocking, DeviceKind, RawEvent, RawStream, Timing, Waiting},
+    allocator::{Allocator, ForeignMemory, current_allocator, set_allocator, use_allocator},
+    backend::{Backend, Blocking, DeviceKind, RawEvent, RawStream, Ticket, Timing, Waiting},
     config::{Config, DeviceChoice, Running, parse_device},
-    device::{Allocator, Device, ForeignMemory, set_allocator, set_running},
+    device::{Device, set_running},
+    fork::{after_fork_in_child, after_fork_in_parent, before_fork},
+    outside::set_outside,
+    places::set_place_source,
     pool::{Pool, Reservation, rounded},
     registry::{Provider, current_device, default_kind, device, device_count, install, open_devices, use_device},
     storage::Storage,

@@ -3,7 +3,10 @@
 use crate::{backend::Backend, lock, stream::StreamId};
 use cupric_core::{Error, Result};
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard},
+};
 
 /// The bytes that a request takes from a pool: at most an eighth more, so that near sizes share blocks.
 #[must_use]
@@ -15,6 +18,19 @@ pub fn rounded(bytes: usize) -> usize {
     bytes.div_ceil(step) * step
 }
 
+// Arrays of at least this size are named when memory runs out.
+const WORTH_NAMING: usize = 1 << 20;
+
+// A cached block serves requests down to four fifths of its size.
+const MOST_SPARE: usize = 4;
+
+/// A piece of a pool's memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Block {
+    pub address: u64,
+    pub size: usize,
+}
+
 /// Memory of one device, kept for reuse.
 pub struct Pool {
     backend: Arc<dyn Backend>,
@@ -22,14 +38,18 @@ pub struct Pool {
 }
 
 #[derive(Default)]
-struct State {
+pub(crate) struct State {
     // What is promised to arrays, whether they have a block yet or not.
     reserved: usize,
-    // What the device has given: blocks of arrays, and the cached ones.
+    // What the device has given: blocks in use, and the cached ones.
     taken: usize,
     cached: usize,
-    blocks: FxHashMap<(StreamId, usize), Vec<u64>>,
+    blocks: FxHashMap<StreamId, BTreeMap<usize, Vec<u64>>>,
     limit: Option<usize>,
+    // What there was for this pool when the device was last asked.
+    room: usize,
+    // How many arrays there are of each size worth naming.
+    large: BTreeMap<usize, usize>,
 }
 
 impl Pool {
@@ -42,39 +62,64 @@ impl Pool {
     /// Promises memory, without taking it yet.
     ///
     /// # Errors
-    /// When the limit, or the device's whole memory, would be passed.
+    /// When the limit, or the device's free memory, would be passed.
     pub fn reserve(self: &Arc<Pool>, bytes: usize) -> Result<Reservation> {
         let size = rounded(bytes);
         let mut state = lock(&self.state);
-        let bound = match state.limit {
-            Some(limit) => limit,
-            // The device is asked only about requests that could fail.
-            None if size < 1 << 28 && state.reserved < 1 << 30 => usize::MAX,
-            None => self.backend.memory()?.1,
-        };
-        if size > bound || state.reserved > bound - size {
-            let error = self.out_of_memory(&state, bytes);
-            return Err(error);
+        let wanted = state.reserved.saturating_add(size);
+        // The device is asked only about requests that could fail.
+        if size >= 1 << 28 || wanted > state.room - state.room / 8 {
+            state.room = self.backend.memory()?.0.saturating_add(state.taken);
         }
-        state.reserved += size;
+        if wanted > state.room.min(state.limit.unwrap_or(usize::MAX)) {
+            return Err(self.out_of_memory(&state, bytes));
+        }
+        state.reserved = wanted;
+        if size >= WORTH_NAMING {
+            *state.large.entry(size).or_default() += 1;
+        }
         Ok(Reservation { pool: self.clone(), size })
     }
 
     fn out_of_memory(&self, state: &State, requested: usize) -> Error {
         let (free, total) = self.backend.memory().unwrap_or_default();
-        Error::OutOfMemory { requested, free, total, cached: state.cached, limit: state.limit, holders: String::new() }
+        let (cached, limit) = (state.cached, state.limit);
+        let largest = state.large.iter().rev().take(3).map(|(size, count)| format!("{count} of {size} bytes"));
+        let holders = largest.collect::<Vec<_>>().join(", ");
+        Error::OutOfMemory { requested, free, total, cached, limit, holders }
     }
 
-    /// A block for a reservation, for use on a stream.
+    /// A cached block of a stream that is not much too large.
+    pub(crate) fn cached(&self, size: usize, stream: StreamId) -> Option<Block> {
+        if size == 0 {
+            return Some(Block { address: 0, size: 0 });
+        }
+        let mut state = lock(&self.state);
+        let blocks = state.blocks.get_mut(&stream)?;
+        let (&size, addresses) = blocks.range_mut(size..=size + size / MOST_SPARE).next()?;
+        let address = addresses.pop();
+        if addresses.is_empty() {
+            blocks.remove(&size);
+        }
+        let address = address?;
+        state.cached -= size;
+        Some(Block { address, size })
+    }
+
+    /// The streams that have a cached block of about this size.
+    pub(crate) fn streams_with(&self, size: usize) -> Vec<StreamId> {
+        let fits = |blocks: &BTreeMap<usize, Vec<u64>>| blocks.range(size..=size + size / MOST_SPARE).next().is_some();
+        lock(&self.state).blocks.iter().filter(|(_, blocks)| fits(blocks)).map(|(&stream, _)| stream).collect()
+    }
+
+    /// A new block from the device.
     ///
     /// # Errors
     /// When the device has no more, even after the cache has been given back.
-    pub(crate) fn take(&self, size: usize, stream: StreamId) -> Result<u64> {
-        if size == 0 {
-            return Ok(0);
-        }
-        if let Some(address) = self.cached(size, stream) {
-            return Ok(address);
+    pub(crate) fn allocate(&self, size: usize) -> Result<Block> {
+        let passes_limit = |state: &State| state.limit.is_some_and(|limit| state.taken + size > limit);
+        if passes_limit(&lock(&self.state)) {
+            self.free_all();
         }
         let address = self.backend.allocate(size).or_else(|_| {
             self.free_all();
@@ -84,24 +129,27 @@ impl Pool {
             })
         })?;
         lock(&self.state).taken += size;
-        Ok(address)
-    }
-
-    fn cached(&self, size: usize, stream: StreamId) -> Option<u64> {
-        let mut state = lock(&self.state);
-        let address = state.blocks.get_mut(&(stream, size))?.pop()?;
-        state.cached -= size;
-        Some(address)
+        Ok(Block { address, size })
     }
 
     /// Takes a block back, to be used by the stream next.
-    pub(crate) fn give(&self, address: u64, size: usize, stream: StreamId) {
-        if size == 0 {
+    pub(crate) fn give(&self, block: Block, stream: StreamId) {
+        if block.size == 0 {
             return;
         }
         let mut state = lock(&self.state);
-        state.cached += size;
-        state.blocks.entry((stream, size)).or_default().push(address);
+        state.cached += block.size;
+        state.blocks.entry(stream).or_default().entry(block.size).or_default().push(block.address);
+    }
+
+    /// Gives the cached blocks of one stream to another.
+    pub(crate) fn move_blocks(&self, from: StreamId, to: StreamId) {
+        let mut state = lock(&self.state);
+        let Some(blocks) = state.blocks.remove(&from) else { return };
+        let target = state.blocks.entry(to).or_default();
+        for (size, addresses) in blocks {
+            target.entry(size).or_default().extend(addresses);
+        }
     }
 
     /// Gives all cached blocks back to the device.
@@ -112,7 +160,7 @@ impl Pool {
             state.cached = 0;
             std::mem::take(&mut state.blocks)
         };
-        for ((_, size), addresses) in blocks {
+        for (size, addresses) in blocks.into_values().flatten() {
             for address in addresses {
                 self.backend.release(address, size);
             }
@@ -141,7 +189,7 @@ impl Pool {
     /// How many blocks are cached.
     #[must_use]
     pub fn free_blocks(&self) -> usize {
-        lock(&self.state).blocks.values().map(Vec::len).sum()
+        lock(&self.state).blocks.values().flat_map(BTreeMap::values).map(Vec::len).sum()
     }
 
     /// The most bytes that arrays may hold.
@@ -159,6 +207,11 @@ impl Pool {
     #[must_use]
     pub fn backend(&self) -> &Arc<dyn Backend> {
         &self.backend
+    }
+
+    /// The pool as it is, which nobody can change meanwhile.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
     }
 }
 
@@ -190,7 +243,16 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        lock(&self.pool.state).reserved -= self.size;
+        let mut state = lock(&self.pool.state);
+        state.reserved -= self.size;
+        if self.size >= WORTH_NAMING
+            && let Some(count) = state.large.get_mut(&self.size)
+        {
+            *count -= 1;
+            if *count == 0 {
+                state.large.remove(&self.size);
+            }
+        }
     }
 }
 

@@ -1,9 +1,13 @@
 //! What a stream has been asked for and has not launched yet.
 
-use crate::{lock, storage::Storage};
+use crate::{
+    lock,
+    storage::{Storage, Work},
+    stream::StreamId,
+};
 use cupric_ir::{MOST_STEPS, Step, StorageId};
 use rustc_hash::FxHashSet;
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 /// Memory that only a queue keeps alive is let go beyond this.
 const MOST_HELD_BYTES: usize = 64 << 20;
@@ -14,17 +18,26 @@ pub(crate) struct Queue {
     // Counts the flushes, so that what was queued before one is told from what came after.
     pub generation: u64,
     pub steps: Vec<Step>,
+    // Where the caller was at each step, when failures are to tell it.
+    pub places: Vec<Option<Arc<str>>>,
     pub storages: Vec<Arc<Storage>>,
-    pub last: Option<Instant>,
+    // The flusher's round in which the last step came.
+    pub round: u64,
+    // Bytes that the steps move, if each goes to memory and back.
+    pub traffic: usize,
     bytes: usize,
     bytes_looked_at: usize,
 }
 
 impl Queue {
-    /// Keeps a storage until the steps have run.
-    pub fn hold(&mut self, storage: &Arc<Storage>) {
-        self.bytes += storage.bytes();
-        self.storages.push(storage.clone());
+    /// Keeps a storage until the steps have run; `work` is what is known of it.
+    pub fn hold(&mut self, storage: &Arc<Storage>, work: &mut Work, stream: StreamId) {
+        let place = (stream, self.generation);
+        if !work.pending.contains(&place) {
+            work.pending.push(place);
+            self.bytes += storage.bytes();
+            self.storages.push(storage.clone());
+        }
     }
 
     /// Whether it must be launched before it grows.
@@ -40,14 +53,19 @@ impl Queue {
         held > MOST_HELD_BYTES
     }
 
+    /// Whether a step cannot be part of the last group that is queued.
+    pub fn closes_before(&self, step: &Step) -> bool {
+        self.steps.last().is_some_and(|last| last.shape() != step.shape())
+    }
+
     /// Hands out what is queued; the queue is empty afterwards.
     pub fn take(&mut self) -> Batch {
         let generation = self.generation;
-        let steps = std::mem::take(&mut self.steps);
-        let storages = std::mem::take(&mut self.storages);
-        *self = Queue { generation: generation + 1, ..Queue::default() };
+        let taken = std::mem::take(self);
+        self.generation = generation + 1;
+        let Queue { steps, places, storages, .. } = taken;
         let alive = storages.iter().filter(|storage| !only_here(storage)).map(|storage| storage.id()).collect();
-        Batch { generation, steps, storages, alive }
+        Batch { generation, steps, places, storages, alive }
     }
 }
 
@@ -64,6 +82,7 @@ fn holds(storage: &Storage) -> usize {
 pub(crate) struct Batch {
     pub generation: u64,
     pub steps: Vec<Step>,
+    pub places: Vec<Option<Arc<str>>>,
     pub storages: Vec<Arc<Storage>>,
     pub alive: FxHashSet<StorageId>,
 }

@@ -83,6 +83,9 @@ pub fn current_device() -> Result<Arc<Device>> {
     if let Some(device) = CURRENT.with_borrow(Clone::clone) {
         return Ok(device);
     }
+    if let Some(mistake) = &Config::get().mistake {
+        return Err(Error::Value(mistake.clone()));
+    }
     let ordinal = match Config::get().device {
         DeviceChoice::Named(_, ordinal) => ordinal,
         DeviceChoice::Auto => 0,

@@ -2,14 +2,16 @@
 
 use crate::{
     backend::{Blocking, RawEvent, RawStream, Timing, Waiting},
-    device::Device,
+    device::{Device, Lane, Life},
     lock,
+    outside::{Handing, lock_outside},
+    queue::Queue,
 };
 use cupric_core::Result;
 use std::{
     cell::RefCell,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
 };
@@ -24,10 +26,16 @@ pub struct Stream {
     device: Arc<Device>,
     raw: RawStream,
     blocking: Blocking,
-    owned: bool,
+    owner: Owner,
     eager: AtomicBool,
-    // Held while queued steps are being handed to the device, so that they arrive in order.
-    pub(crate) handing: Mutex<()>,
+    pub(crate) handing: Handing,
+}
+
+/// Who made the backend's stream, and destroys it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Ours,
+    Theirs,
 }
 
 impl Stream {
@@ -37,25 +45,29 @@ impl Stream {
     /// When the device refuses.
     pub fn new(device: &Arc<Device>, blocking: Blocking, priority: i32) -> Result<Arc<Stream>> {
         let raw = device.backend().create_stream(blocking, priority)?;
-        Ok(Stream::over(device, raw, blocking, true))
+        Ok(Stream::made(device, raw, blocking, Owner::Ours))
     }
 
     /// A stream that somebody else made and keeps alive; work on it never waits in a queue.
     #[must_use]
     pub fn external(device: &Arc<Device>, raw: RawStream) -> Arc<Stream> {
-        let stream = Stream::over(device, raw, Blocking::WithNull, false);
+        let stream = Stream::over(device, raw, Blocking::WithNull);
         stream.eager.store(true, Ordering::Relaxed);
         stream
     }
 
-    pub(crate) fn over(device: &Arc<Device>, raw: RawStream, blocking: Blocking, owned: bool) -> Arc<Stream> {
+    /// A stream over one of the backend's that lives longer.
+    pub(crate) fn over(device: &Arc<Device>, raw: RawStream, blocking: Blocking) -> Arc<Stream> {
+        Stream::made(device, raw, blocking, Owner::Theirs)
+    }
+
+    fn made(device: &Arc<Device>, raw: RawStream, blocking: Blocking, owner: Owner) -> Arc<Stream> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let id = StreamId(NEXT.fetch_add(1, Ordering::Relaxed));
-        let eager = AtomicBool::new(false);
-        let stream =
-            Arc::new(Stream { id, device: device.clone(), raw, blocking, owned, eager, handing: Mutex::default() });
-        device.register(&stream);
-        stream
+        let (eager, handing) = (AtomicBool::new(false), Handing::default());
+        let lane = Lane { raw, blocking, handing: handing.clone(), queue: Queue::default(), life: Life::Held };
+        lock(&device.queues).insert(id, lane);
+        Arc::new(Stream { id, device: device.clone(), raw, blocking, owner, eager, handing })
     }
 
     /// Its name.
@@ -110,7 +122,8 @@ impl Stream {
     pub fn synchronize(&self) -> Result<()> {
         self.flush();
         self.device.backend().synchronize_stream(self.raw)?;
-        self.device.report()
+        // The null stream's end is that of all streams that wait for it.
+        if self.raw == RawStream(0) { self.device.report_all() } else { self.device.report(self.id) }
     }
 
     /// Whether everything that was given to it is done.
@@ -134,13 +147,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        self.device.retire(self.id, self.raw);
-        if self.owned && self.raw != RawStream(0) {
-            // Nobody can wait for a stream that is gone, so its work ends before it does. What failed in it is told by the
-            // results.
-            let _ = self.device.backend().synchronize_stream(self.raw);
-            self.device.backend().destroy_stream(self.raw);
-        }
+        self.device.give_up(self.id, self.owner == Owner::Ours);
     }
 }
 
@@ -165,7 +172,7 @@ impl Event {
     /// When the device refuses.
     pub fn record(&self, stream: &Stream) -> Result<()> {
         stream.flush();
-        let _handing = lock(&stream.handing);
+        let _held = lock_outside(&stream.handing);
         self.device.backend().record_event(self.raw, stream.raw)
     }
 
@@ -215,6 +222,14 @@ thread_local! {
 pub fn current_stream(device: &Arc<Device>) -> Arc<Stream> {
     CURRENT.with_borrow(|current| {
         current.iter().find(|stream| Arc::ptr_eq(&stream.device, device)).unwrap_or(device.null_stream()).clone()
+    })
+}
+
+/// What `look` finds in the stream that this thread's calls on a device go to.
+pub(crate) fn with_current_stream<T>(device: &Device, look: impl FnOnce(&Stream) -> T) -> T {
+    CURRENT.with_borrow(|current| {
+        let own = current.iter().find(|stream| std::ptr::eq(&*stream.device, device));
+        look(own.unwrap_or(device.null_stream()))
     })
 }
 

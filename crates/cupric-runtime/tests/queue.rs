@@ -3,8 +3,8 @@
 use cupric_core::{Bits, DType, Error, Layout, Result, Typed};
 use cupric_ir::{Input, MapStep, Op, Operand, Step, ufunc};
 use cupric_runtime::{
-    Backend, Blocking, Device, DeviceKind, Event, RawEvent, RawStream, Running, Storage, Stream, Timing, Waiting,
-    current_stream, set_running, use_stream,
+    Backend, Blocking, Device, DeviceKind, Event, RawEvent, RawStream, Running, Storage, Stream, Ticket, Timing,
+    Waiting, current_stream, set_running, use_stream,
 };
 use smallvec::smallvec;
 use std::{
@@ -12,7 +12,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -22,7 +22,7 @@ enum Entry {
     Run { stream: u64, stores: usize },
     Wait { stream: u64, after: u64 },
     Release(usize),
-    Finish(u64),
+    Destroy(u64),
 }
 
 #[derive(Default)]
@@ -32,6 +32,13 @@ struct Diary {
     next: AtomicU64,
     room: AtomicU64,
     fail: Mutex<Option<Error>>,
+    // Whether the device is still working on what it was given.
+    busy: AtomicBool,
+    // Whether launches may turn out to have failed, and which have.
+    tickets: AtomicBool,
+    failed: Mutex<Vec<(Ticket, Error)>>,
+    allocations: AtomicU64,
+    worthwhile: AtomicUsize,
 }
 
 struct Fake(Arc<Diary>);
@@ -64,6 +71,7 @@ impl Backend for Fake {
             return Err(Error::OutOfMemory { requested: bytes, free, total, cached: 0, limit: None, holders });
         }
         self.0.room.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.0.allocations.fetch_add(1, Ordering::Relaxed);
         Ok(self.next() << 20)
     }
     fn release(&self, _: u64, bytes: usize) {
@@ -76,13 +84,14 @@ impl Backend for Fake {
     fn create_stream(&self, _: Blocking, _: i32) -> Result<RawStream> {
         Ok(RawStream(self.next()))
     }
-    fn destroy_stream(&self, _: RawStream) {}
-    fn synchronize_stream(&self, stream: RawStream) -> Result<()> {
-        self.note(Entry::Finish(stream.0));
+    fn destroy_stream(&self, stream: RawStream) {
+        self.note(Entry::Destroy(stream.0));
+    }
+    fn synchronize_stream(&self, _: RawStream) -> Result<()> {
         Ok(())
     }
     fn stream_done(&self, _: RawStream) -> Result<bool> {
-        Ok(true)
+        Ok(!self.0.busy.load(Ordering::Relaxed))
     }
     fn wait_event(&self, stream: RawStream, event: RawEvent) -> Result<()> {
         let after = self.0.events.lock().unwrap()[&event.0];
@@ -101,7 +110,7 @@ impl Backend for Fake {
         Ok(())
     }
     fn event_done(&self, _: RawEvent) -> Result<bool> {
-        Ok(true)
+        Ok(!self.0.busy.load(Ordering::Relaxed))
     }
     fn synchronize_event(&self, _: RawEvent) -> Result<()> {
         Ok(())
@@ -129,16 +138,22 @@ impl Backend for Fake {
     fn workspace(&self, _: &Op) -> Result<usize> {
         Ok(0)
     }
-    fn execute(&self, stream: RawStream, op: &Op, addresses: &[u64], _: u64) -> Result<()> {
+    fn execute(&self, stream: RawStream, op: &Op, addresses: &[u64], _: u64) -> Result<Option<Ticket>> {
         assert_eq!(addresses.len(), op.reads().len() + op.writes().len());
         if let Some(error) = self.0.fail.lock().unwrap().take() {
             return Err(error);
         }
         self.note(Entry::Run { stream: stream.0, stores: op.writes().len() });
-        Ok(())
+        Ok(self.0.tickets.load(Ordering::Relaxed).then_some(Ticket(1)))
     }
-    fn take_failure(&self) -> Option<Error> {
-        None
+    fn take_failures(&self) -> Vec<(Ticket, Error)> {
+        std::mem::take(&mut self.0.failed.lock().unwrap())
+    }
+    fn worthwhile_traffic(&self) -> usize {
+        match self.0.worthwhile.load(Ordering::Relaxed) {
+            0 => usize::MAX,
+            bytes => bytes,
+        }
     }
 }
 
@@ -151,19 +166,29 @@ fn device() -> (Arc<Device>, Arc<Diary>) {
 
 fn operand(storage: &Storage) -> Operand {
     let len = storage.bytes() / 4;
-    Operand { storage: storage.id(), dtype: DType::Float32, layout: Layout::row_major(&[len], 4) }
+    Operand { storage: storage.id(), dtype: DType::Float32, layout: Layout::row_major(&[len], 4).into() }
 }
 
 fn add(device: &Arc<Device>, a: &Arc<Storage>, b: &Arc<Storage>, out: &Arc<Storage>) -> Result<()> {
+    add_on(device, &current_stream(device), a, b, out)
+}
+
+fn add_on(
+    device: &Arc<Device>,
+    stream: &Arc<Stream>,
+    a: &Arc<Storage>,
+    b: &Arc<Storage>,
+    out: &Arc<Storage>,
+) -> Result<()> {
     let typed = [Typed::Strong(DType::Float32); 2];
     let step = MapStep {
-        shape: operand(out).layout.shape,
+        shape: operand(out).layout.shape.clone(),
         body: Arc::new(ufunc("add").unwrap().resolve(&typed, None)?.compile()),
         inputs: smallvec![Input::Array(operand(a)), Input::Array(operand(b))],
         outputs: smallvec![operand(out)],
         mask: None,
     };
-    device.enqueue(&current_stream(device), Step::Map(step), &[a, b], &[out])
+    device.enqueue(stream, Step::Map(step), &[a, b], &[out])
 }
 
 fn runs(diary: &Diary) -> usize {
@@ -250,19 +275,6 @@ fn a_stream_waits_for_what_another_one_wrote() {
 }
 
 #[test]
-fn a_stream_that_ends_is_waited_for() {
-    let (device, diary) = device();
-    let stream = Stream::new(&device, Blocking::Free, 0).unwrap();
-    let raw = stream.raw().0;
-    let a = device.storage(BYTES).unwrap();
-    let before = use_stream(&stream);
-    add(&device, &a, &a, &a).unwrap();
-    use_stream(&before);
-    drop(stream);
-    assert_eq!(*diary.entries.lock().unwrap(), [Entry::Run { stream: raw, stores: 1 }, Entry::Finish(raw)]);
-}
-
-#[test]
 fn readers_on_other_streams_are_waited_for_before_a_write() {
     let (device, diary) = device();
     let other = Stream::new(&device, Blocking::Free, 0).unwrap();
@@ -292,7 +304,7 @@ fn a_failed_result_raises_at_each_look_and_spoils_what_is_made_of_it() {
     add(&device, &b, &a, &c).unwrap();
     assert_eq!(c.settle(), Err(failure.clone()));
     assert_eq!(b.settle(), Err(failure.clone()));
-    assert_eq!(device.report(), Err(failure));
+    assert_eq!(device.synchronize(), Ok(()), "whoever looked was told");
     add(&device, &d, &d, &d).unwrap();
     assert_eq!((d.settle(), device.synchronize()), (Ok(()), Ok(())));
 }
@@ -358,7 +370,7 @@ fn scalars_need_no_storage() {
     let out = device.storage(BYTES).unwrap();
     let typed = [Typed::Strong(DType::Float32)];
     let step = MapStep {
-        shape: operand(&out).layout.shape,
+        shape: operand(&out).layout.shape.clone(),
         body: Arc::new(ufunc("copy").unwrap().resolve(&typed, None).unwrap().compile()),
         inputs: smallvec![Input::Scalar { dtype: DType::Float32, bits: Bits([0, 0]) }],
         outputs: smallvec![operand(&out)],
@@ -367,4 +379,188 @@ fn scalars_need_no_storage() {
     device.enqueue(device.null_stream(), Step::Map(step), &[], &[&out]).unwrap();
     out.settle().unwrap();
     assert_eq!(runs(&diary), 1);
+}
+
+#[test]
+fn an_operation_that_fails_leaves_no_old_values_behind() {
+    let (device, diary) = device();
+    let (a, b) = (device.storage(BYTES).unwrap(), device.storage(BYTES).unwrap());
+    add(&device, &a, &a, &b).unwrap();
+    b.settle().unwrap();
+    let failure = Error::Runtime("broken".into());
+    *diary.fail.lock().unwrap() = Some(failure.clone());
+    add(&device, &b, &a, &b).unwrap();
+    assert_eq!(b.settle(), Err(failure.clone()), "b has been half updated");
+    assert_eq!(b.settle(), Err(failure));
+    add(&device, &a, &a, &b).unwrap();
+    assert_eq!(b.settle(), Ok(()), "it is whole again once all of it is written");
+}
+
+#[test]
+fn a_failure_is_told_where_its_stream_is_looked_at() {
+    let (device, diary) = device();
+    let stream = Stream::new(&device, Blocking::Free, 0).unwrap();
+    let (a, b) = (device.storage(BYTES).unwrap(), device.storage(BYTES).unwrap());
+    let failure = Error::Runtime("broken".into());
+    *diary.fail.lock().unwrap() = Some(failure.clone());
+    add_on(&device, &stream, &a, &a, &b).unwrap();
+    stream.flush();
+    assert_eq!(device.report(device.null_stream().id()), Ok(()));
+    assert_eq!(stream.synchronize(), Err(failure));
+    assert_eq!(stream.synchronize(), Ok(()));
+}
+
+#[test]
+fn a_launch_that_turns_out_to_have_failed_fails_what_it_made() {
+    let (device, diary) = device();
+    let [a, b, c, d] = [(); 4].map(|()| device.storage(BYTES).unwrap());
+    diary.tickets.store(true, Ordering::Relaxed);
+    add(&device, &a, &a, &b).unwrap();
+    b.settle().unwrap();
+    diary.tickets.store(false, Ordering::Relaxed);
+    add(&device, &b, &a, &c).unwrap();
+    add(&device, &a, &a, &d).unwrap();
+    c.settle().unwrap();
+    let failure = Error::Runtime("found later".into());
+    diary.failed.lock().unwrap().push((Ticket(1), failure.clone()));
+    for _ in 0..2 {
+        assert_eq!((b.settle(), c.settle()), (Err(failure.clone()), Err(failure.clone())));
+        assert_eq!((a.settle(), d.settle()), (Ok(()), Ok(())));
+    }
+    assert_eq!(device.synchronize(), Ok(()), "it was told already");
+}
+
+#[test]
+fn memory_belongs_to_the_stream_that_writes_it_first() {
+    let (device, diary) = device();
+    let stream = Stream::new(&device, Blocking::Free, 0).unwrap();
+    let (a, b) = (device.storage(BYTES).unwrap(), device.storage(BYTES).unwrap());
+    add(&device, &a, &a, &b).unwrap();
+    b.settle().unwrap();
+    drop(b);
+    diary.busy.store(true, Ordering::Relaxed);
+    // Made while the null stream is current, which has a block to give, and written on another one.
+    let c = device.storage(BYTES).unwrap();
+    let before = diary.allocations.load(Ordering::Relaxed);
+    add_on(&device, &stream, &c, &c, &c).unwrap();
+    c.settle().unwrap();
+    assert_eq!(diary.allocations.load(Ordering::Relaxed), before + 1, "the null stream's block may be in use");
+    diary.busy.store(false, Ordering::Relaxed);
+    let d = device.storage(BYTES).unwrap();
+    add_on(&device, &stream, &d, &d, &d).unwrap();
+    d.settle().unwrap();
+    assert_eq!(diary.allocations.load(Ordering::Relaxed), before + 1, "the null stream is done with it");
+}
+
+#[test]
+fn a_stream_that_nobody_holds_is_waited_for_until_its_work_is_done() {
+    let (device, diary) = device();
+    let (a, b, c) = (device.storage(BYTES).unwrap(), device.storage(BYTES).unwrap(), device.storage(BYTES).unwrap());
+    let stream = Stream::new(&device, Blocking::Free, 0).unwrap();
+    let raw = stream.raw().0;
+    diary.busy.store(true, Ordering::Relaxed);
+    add_on(&device, &stream, &a, &a, &b).unwrap();
+    drop(stream);
+    add(&device, &b, &b, &c).unwrap();
+    c.settle().unwrap();
+    let entries = diary.entries.lock().unwrap().clone();
+    let run = entries.iter().position(|entry| *entry == Entry::Run { stream: raw, stores: 1 });
+    let wait = entries.iter().position(|entry| *entry == Entry::Wait { stream: 0, after: raw });
+    assert!(run.is_some() && run < wait, "{entries:?}");
+    assert!(!entries.contains(&Entry::Destroy(raw)));
+    diary.busy.store(false, Ordering::Relaxed);
+    device.flush();
+    assert!(diary.entries.lock().unwrap().contains(&Entry::Destroy(raw)));
+}
+
+#[test]
+fn a_stream_of_somebody_elses_may_go_when_its_handle_does() {
+    let (device, diary) = device();
+    let (a, b, c) = (device.storage(BYTES).unwrap(), device.storage(BYTES).unwrap(), device.storage(BYTES).unwrap());
+    let stream = Stream::external(&device, RawStream(77));
+    add_on(&device, &stream, &a, &a, &b).unwrap();
+    diary.busy.store(true, Ordering::Relaxed);
+    drop(stream);
+    diary.entries.lock().unwrap().clear();
+    add(&device, &b, &b, &c).unwrap();
+    c.settle().unwrap();
+    let entries = diary.entries.lock().unwrap().clone();
+    assert!(entries.contains(&Entry::Wait { stream: 0, after: 77 }), "{entries:?}");
+    diary.busy.store(false, Ordering::Relaxed);
+    device.flush();
+    assert!(!diary.entries.lock().unwrap().contains(&Entry::Destroy(77)));
+}
+
+#[test]
+fn a_thread_may_end_with_a_stream_and_work_in_it() {
+    let (device, _) = device();
+    let (a, b) = (device.storage(BYTES).unwrap(), device.storage(BYTES).unwrap());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let stream = Stream::new(&device, Blocking::Free, 0).unwrap();
+            use_stream(&stream);
+            add_on(&device, &current_stream(&device), &a, &a, &b).unwrap();
+        });
+    });
+    assert_eq!(b.settle(), Ok(()));
+}
+
+#[test]
+fn memory_of_somebody_elses_is_kept_while_the_device_uses_it() {
+    struct Owner(Arc<AtomicU64>);
+    impl Drop for Owner {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let (device, diary) = device();
+    let gone = Arc::new(AtomicU64::new(0));
+    let foreign = Storage::foreign(device.clone(), 4096, BYTES, Box::new(Owner(gone.clone())));
+    let a = device.storage(BYTES).unwrap();
+    diary.busy.store(true, Ordering::Relaxed);
+    add(&device, &foreign, &foreign, &a).unwrap();
+    drop(foreign);
+    device.flush();
+    assert_eq!(gone.load(Ordering::Relaxed), 0);
+    diary.busy.store(false, Ordering::Relaxed);
+    device.flush();
+    assert_eq!(gone.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn closed_groups_that_keep_the_device_busy_are_launched() {
+    let (device, diary) = device();
+    diary.worthwhile.store(1, Ordering::Relaxed);
+    let device = {
+        drop(device);
+        Device::new(Box::new(Fake(diary.clone())))
+    };
+    let (a, b, c) = (device.storage(BYTES).unwrap(), device.storage(BYTES).unwrap(), device.storage(8).unwrap());
+    add(&device, &a, &a, &b).unwrap();
+    add(&device, &b, &a, &b).unwrap();
+    assert_eq!(runs(&diary), 0, "the last group stays open");
+    add(&device, &c, &c, &c).unwrap();
+    assert_eq!(runs(&diary), 1, "what is of another shape closes it");
+}
+
+#[test]
+fn the_largest_arrays_are_named_when_memory_runs_out() {
+    let (device, _) = device();
+    let _held: Vec<Arc<Storage>> = (0..3).map(|_| device.storage(8 << 20).unwrap()).collect();
+    device.pool().set_limit(Some(32 << 20));
+    let Err(Error::OutOfMemory { holders, .. }) = device.storage(16 << 20) else { panic!("it does not fit") };
+    assert_eq!(holders, "3 of 8388608 bytes");
+}
+
+#[test]
+fn a_limit_bounds_cached_memory_too() {
+    let (device, diary) = device();
+    device.pool().set_limit(Some(32 << 20));
+    for megabytes in [8_usize, 12, 16, 24, 30] {
+        let a = device.storage(megabytes << 20).unwrap();
+        add(&device, &a, &a, &a).unwrap();
+        a.settle().unwrap();
+        let held = (1_u64 << 40) - diary.room.load(Ordering::Relaxed);
+        assert!(held <= 32 << 20, "{held} bytes");
+    }
 }

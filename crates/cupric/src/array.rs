@@ -21,7 +21,7 @@ pub enum Access {
 #[derive(Clone)]
 pub struct Array {
     dtype: DType,
-    layout: Layout,
+    layout: Arc<Layout>,
     storage: Arc<Storage>,
     access: Access,
 }
@@ -30,14 +30,15 @@ impl Array {
     /// An array over part of a storage.
     #[must_use]
     pub fn over(storage: Arc<Storage>, dtype: DType, layout: Layout, access: Access) -> Array {
-        Array { dtype, layout, storage, access }
+        Array { dtype, layout: Arc::new(layout), storage, access }
     }
 
     /// A new array of this layout (which starts at offset 0 and is packed), with whatever the memory holds.
     ///
     /// # Errors
     /// When there is not enough memory.
-    pub(crate) fn packed(device: &Arc<Device>, dtype: DType, layout: Layout) -> Result<Array> {
+    pub(crate) fn packed(device: &Arc<Device>, dtype: DType, layout: impl Into<Arc<Layout>>) -> Result<Array> {
+        let layout = layout.into();
         let storage = device.storage(byte_count(&layout.shape, dtype.size())?)?;
         Ok(Array { dtype, layout, storage, access: Access::ReadWrite })
     }
@@ -75,7 +76,12 @@ impl Array {
 
     /// Where the elements lie in the storage.
     #[must_use]
-    pub const fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The layout, to be shared by arrays that lie alike.
+    pub(crate) const fn shared_layout(&self) -> &Arc<Layout> {
         &self.layout
     }
 
@@ -153,14 +159,31 @@ impl Array {
 
     /// The elements as an operand, repeated to a larger shape.
     pub(crate) fn operand_over(&self, shape: &[usize]) -> Result<Operand> {
-        let layout = if self.shape() == shape { self.layout.clone() } else { self.layout.broadcast_to(shape)? };
+        let layout = if self.shape() == shape { self.layout.clone() } else { self.layout.broadcast_to(shape)?.into() };
         Ok(Operand { storage: self.storage.id(), dtype: self.dtype, layout })
     }
 
     /// Another view of the same elements.
     #[must_use]
     pub fn with_layout(&self, layout: Layout) -> Array {
-        Array { layout, ..self.clone() }
+        Array { layout: layout.into(), ..self.clone() }
+    }
+
+    /// Whether two arrays have bytes in common; in doubt, they have.
+    pub(crate) fn overlaps(&self, other: &Array) -> bool {
+        if Arc::ptr_eq(&self.storage, &other.storage) {
+            return self.layout.overlaps(self.item_size(), &other.layout, other.item_size());
+        }
+        // Memory that is known outside may be shown by several storages.
+        let (Some(ours), Some(theirs)) = (self.known_bytes(), other.known_bytes()) else { return false };
+        ours.start < theirs.end && theirs.start < ours.end
+    }
+
+    /// The addresses from the lowest to the highest byte, where they are known outside.
+    fn known_bytes(&self) -> Option<std::ops::Range<u64>> {
+        let base = self.storage.shared_address()?;
+        let range = self.layout.byte_range(self.item_size());
+        Some(base + range.start as u64..base + range.end as u64)
     }
 
     /// Refuses an array that may not be written.
@@ -257,7 +280,7 @@ impl Array {
     pub fn part(&self, part: Part) -> Result<Array> {
         if self.dtype.is_complex() {
             let layout = self.layout.part(part, self.item_size());
-            return Ok(Array { dtype: self.dtype.component(), layout, ..self.clone() });
+            return Ok(Array { dtype: self.dtype.component(), layout: layout.into(), ..self.clone() });
         }
         match part {
             Part::Real => Ok(self.clone()),
@@ -275,7 +298,7 @@ impl Array {
     /// When the last axis does not divide.
     pub fn view(&self, dtype: DType) -> Result<Array> {
         let layout = self.layout.view_item(self.item_size(), dtype.size())?;
-        Ok(Array { dtype, layout, ..self.clone() })
+        Ok(Array { dtype, layout: layout.into(), ..self.clone() })
     }
 
     /// A copy.

@@ -52,6 +52,7 @@ impl Item {
 }
 
 /// Index arrays ready for use: one for each axis of the view that they select from.
+#[derive(Clone)]
 struct Picks {
     view: Array,
     arrays: SmallVec<[(usize, Array); 4]>,
@@ -114,7 +115,7 @@ impl Array {
             source: Some(self.operand()),
             output: output.operand(),
         });
-        output.enqueue(Step::Single(op), &[mask.storage(), self.storage()], &[output.storage()])?;
+        output.enqueue(Step::Single(Box::new(op)), &[mask.storage(), self.storage()], &[output.storage()])?;
         Ok(output)
     }
 
@@ -141,7 +142,7 @@ impl Array {
         if output.size() > 0 {
             let shape = self.layout().shape.clone();
             let op = Op::Select(Select { shape, mask: self.operand(), source: None, output: output.operand() });
-            output.enqueue(Step::Single(op), &[self.storage()], &[output.storage()])?;
+            output.enqueue(Step::Single(Box::new(op)), &[self.storage()], &[output.storage()])?;
         }
         Ok(output)
     }
@@ -244,7 +245,7 @@ impl Picks {
         layout.strides = self.kept.iter().map(|&axis| self.view.layout().strides[axis]).collect();
         let none = SmallVec::<[isize; 6]>::from_elem(0, self.broadcast.len());
         layout.strides.insert_many(self.position, none);
-        Elements { storage: self.view.storage().id(), dtype: self.view.dtype(), layout }
+        Elements { storage: self.view.storage().id(), dtype: self.view.dtype(), layout: layout.into() }
     }
 
     fn indices(&self) -> Result<Vec<IndexOperand>> {
@@ -255,7 +256,7 @@ impl Picks {
             layout.strides.extend(std::iter::repeat_n(0, after));
             layout.shape = self.shape.clone();
             Ok(IndexOperand {
-                operand: Elements { storage: array.storage().id(), dtype: array.dtype(), layout },
+                operand: Elements { storage: array.storage().id(), dtype: array.dtype(), layout: layout.into() },
                 length: self.view.shape()[*axis],
                 stride: self.view.layout().strides[*axis],
             })
@@ -272,7 +273,7 @@ impl Picks {
         let op = Op::Gather(Gather { shape, source, indices, bounds, output: output.operand() });
         let reads: SmallVec<[&Arc<Storage>; 4]> =
             std::iter::once(self.view.storage()).chain(self.arrays.iter().map(|(_, array)| array.storage())).collect();
-        output.enqueue(Step::Single(op), &reads, &[output.storage()])?;
+        output.enqueue(Step::Single(Box::new(op)), &reads, &[output.storage()])?;
         Ok(output)
     }
 
@@ -293,18 +294,24 @@ impl Picks {
         if self.shape.contains(&0) {
             return Ok(());
         }
-        let source = Elements { storage: shaped.storage().id(), dtype: shaped.dtype(), layout: source };
+        // Nor may the indices change while they are read.
+        let apart = |(axis, array): &(usize, Array)| {
+            let array = if array.overlaps(&self.view) { array.copy(Order::Keep)? } else { array.clone() };
+            Ok::<_, Error>((*axis, array))
+        };
+        let picks = Picks { arrays: self.arrays.iter().map(apart).collect::<Result<_>>()?, ..self.clone() };
+        let source = Elements { storage: shaped.storage().id(), dtype: shaped.dtype(), layout: source.into() };
         let op = Op::Scatter(Scatter {
             shape: self.shape.clone(),
             source,
-            indices: self.indices()?,
+            indices: picks.indices()?,
             bounds: Bounds::Raise,
             target: self.base(),
             target_len: self.view.size(),
         });
         let mut reads: SmallVec<[&Arc<Storage>; 4]> = SmallVec::from_slice(&[shaped.storage()]);
-        reads.extend(self.arrays.iter().map(|(_, array)| array.storage()));
-        self.view.enqueue(Step::Single(op), &reads, &[self.view.storage()])
+        reads.extend(picks.arrays.iter().map(|(_, array)| array.storage()));
+        self.view.enqueue(Step::Single(Box::new(op)), &reads, &[self.view.storage()])
     }
 
     fn fitted(&self, array: &Array) -> Result<Array> {
@@ -314,8 +321,7 @@ impl Picks {
         } else {
             array.clone()
         };
-        let same_memory = Arc::ptr_eq(array.storage(), self.view.storage());
-        if array.dtype() == self.view.dtype() && !same_memory {
+        if array.dtype() == self.view.dtype() && !array.overlaps(&self.view) {
             return Ok(array);
         }
         array.astype(self.view.dtype(), Order::Keep)

@@ -67,7 +67,7 @@ fn product(left: &Array, right: &Array) -> Result<Array> {
         output: output.operand(),
         batch,
     });
-    output.enqueue(Step::Single(op), &[left.storage(), right.storage()], &[output.storage()])?;
+    output.enqueue(Step::Single(Box::new(op)), &[left.storage(), right.storage()], &[output.storage()])?;
     Ok(output)
 }
 

@@ -1,9 +1,11 @@
 //! Random numbers: one generator, Philox4x64-10, the same numbers on every device.
 
 use crate::array::Array;
-use cupric_core::{DType, Error, Result};
-use cupric_ir::{Distribution, Op, Random, Step};
+use cupric_core::{DType, Dims, Error, Result, element_count};
+use cupric_ir::{Op, Random, Step};
 use cupric_math::seed::SeedSequence;
+
+pub use cupric_ir::Distribution as Numbers;
 
 /// Half words in a block.
 const BLOCK: u64 = 8;
@@ -59,7 +61,7 @@ impl Generator {
     /// # Errors
     /// When the dtype is another one.
     pub fn random(&mut self, shape: &[usize], dtype: DType) -> Result<Array> {
-        self.fill(shape, dtype, Distribution::Uniform, float_halves(dtype, "random")?, 1)
+        self.draw(Numbers::Uniform, shape, dtype)?.array()
     }
 
     /// Standard normal numbers, float64 or float32, by the method of Box and Muller.
@@ -67,7 +69,7 @@ impl Generator {
     /// # Errors
     /// When the dtype is another one.
     pub fn standard_normal(&mut self, shape: &[usize], dtype: DType) -> Result<Array> {
-        self.fill(shape, dtype, Distribution::Normal, float_halves(dtype, "standard_normal")?, 2)
+        self.draw(Numbers::Normal, shape, dtype)?.array()
     }
 
     /// Integers from `low` on, `span` of them (0 stands for 2^64), each as likely as the others.
@@ -75,10 +77,7 @@ impl Generator {
     /// # Errors
     /// When the dtype is no integer.
     pub fn integers(&mut self, shape: &[usize], low: i64, span: u64, dtype: DType) -> Result<Array> {
-        if !dtype.is_integer() && dtype != DType::Bool {
-            return Err(Error::Type(format!("Unsupported dtype dtype('{dtype}') for integers")));
-        }
-        self.fill(shape, dtype, Distribution::Integers { low, span }, 2, 1)
+        self.draw(Numbers::Integers { low, span }, shape, dtype)?.array()
     }
 
     /// Raw words.
@@ -86,34 +85,21 @@ impl Generator {
     /// # Errors
     /// When there is not enough memory.
     pub fn words(&mut self, shape: &[usize]) -> Result<Array> {
-        self.fill(shape, DType::UInt64, Distribution::Words, 2, 1)
+        self.draw(Numbers::Words, shape, DType::UInt64)?.array()
     }
 
-    /// Draws numbers that take `halves` half words each, `together` at a time.
-    fn fill(
-        &mut self,
-        shape: &[usize],
-        dtype: DType,
-        distribution: Distribution,
-        halves: u64,
-        together: u64,
-    ) -> Result<Array> {
-        let output = Array::empty(shape, dtype)?;
+    /// Sets numbers of the stream aside; they are made by [`Draw::array`], which needs the generator no more.
+    ///
+    /// # Errors
+    /// When there are no such numbers of this dtype, or too many are wanted.
+    pub fn draw(&mut self, numbers: Numbers, shape: &[usize], dtype: DType) -> Result<Draw> {
+        let (halves, together) = measure(numbers, dtype)?;
+        let count = element_count(shape)? as u64;
         let unit = halves * together;
         self.advance(self.used.next_multiple_of(unit) - self.used);
-        let op = Op::Random(Random {
-            key: self.key,
-            counter: self.counter,
-            skip: self.used,
-            distribution,
-            output: output.operand(),
-        });
-        let count = output.size() as u64;
-        if count > 0 {
-            output.enqueue(Step::Single(op), &[], &[output.storage()])?;
-        }
+        let draw = Draw { key: self.key, counter: self.counter, skip: self.used, numbers, shape: shape.into(), dtype };
         self.advance((count * halves).next_multiple_of(unit));
-        Ok(output)
+        Ok(draw)
     }
 
     fn advance(&mut self, halves: u64) {
@@ -125,6 +111,44 @@ impl Generator {
             *word = sum;
             carry = u64::from(over);
         }
+    }
+}
+
+/// How many half words a number takes, and how many numbers are made together.
+fn measure(numbers: Numbers, dtype: DType) -> Result<(u64, u64)> {
+    match numbers {
+        Numbers::Uniform => Ok((float_halves(dtype, "random")?, 1)),
+        Numbers::Normal => Ok((float_halves(dtype, "standard_normal")?, 2)),
+        Numbers::Integers { .. } if !dtype.is_integer() && dtype != DType::Bool => {
+            Err(Error::Type(format!("Unsupported dtype dtype('{dtype}') for integers")))
+        }
+        Numbers::Integers { .. } | Numbers::Words => Ok((2, 1)),
+    }
+}
+
+/// Numbers that are set aside.
+pub struct Draw {
+    key: [u64; 2],
+    counter: [u64; 4],
+    skip: u64,
+    numbers: Numbers,
+    shape: Dims,
+    dtype: DType,
+}
+
+impl Draw {
+    /// The numbers.
+    ///
+    /// # Errors
+    /// When there is not enough memory.
+    pub fn array(self) -> Result<Array> {
+        let Draw { key, counter, skip, numbers, shape, dtype } = self;
+        let output = Array::empty(&shape, dtype)?;
+        if output.size() > 0 {
+            let op = Op::Random(Random { key, counter, skip, distribution: numbers, output: output.operand() });
+            output.enqueue(Step::Single(Box::new(op)), &[], &[output.storage()])?;
+        }
+        Ok(output)
     }
 }
 

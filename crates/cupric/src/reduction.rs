@@ -197,7 +197,7 @@ fn fold_into(
     if output.layout().is_empty() {
         return Ok(output);
     }
-    let into = if given.out.is_some() && (output.dtype() != gives || overlap(&output, a)) {
+    let into = if given.out.is_some() && (output.dtype() != gives || output.overlaps(a)) {
         a.empty_beside(shape, gives)?
     } else {
         output.clone()
@@ -215,10 +215,6 @@ fn fold_into(
         output.assign(&into)?;
     }
     Ok(output)
-}
-
-fn overlap(a: &Array, b: &Array) -> bool {
-    Arc::ptr_eq(a.storage(), b.storage()) && a.layout().overlaps(a.item_size(), b.layout(), b.item_size())
 }
 
 fn empty_error(fold: &Fold) -> Error {
@@ -389,7 +385,7 @@ pub fn scan(name: &str, a: &Array, axis: Option<isize>, dtype: Option<DType>, ou
             output: result.operand(),
             fold: compiled(fold, accumulator)?,
         });
-        result.enqueue(Step::Single(op), &[input.storage()], &[result.storage()])?;
+        result.enqueue(Step::Single(Box::new(op)), &[input.storage()], &[result.storage()])?;
     }
     match out {
         Some(out) if out.shape() != output.shape() => {

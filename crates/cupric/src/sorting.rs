@@ -38,6 +38,6 @@ pub fn sort(a: &Array, axis: Option<isize>, answer: Sorted) -> Result<Array> {
     let (input, result) = (a.with_axis_last(axis), output.with_axis_last(axis));
     let shape = result.layout().shape.clone();
     let op = Op::Sort(Sort { shape, input: input.operand(), output: result.operand(), answer });
-    result.enqueue(Step::Single(op), &[input.storage()], &[result.storage()])?;
+    result.enqueue(Step::Single(Box::new(op)), &[input.storage()], &[result.storage()])?;
     Ok(output)
 }

@@ -147,7 +147,34 @@ pub fn call(row: &'static Ufunc, inputs: &[Operand<'_>], options: Options<'_>) -
     let shape = iteration_shape(inputs, options)?;
     let device = device_of(inputs, options)?;
     let outputs = outputs(row, &device, inputs, options, body, &shape)?;
+    if outputs.len() > 1 && any_overlap(&outputs) {
+        return run_apart(body, inputs, outputs, options.mask, shape);
+    }
     run(body, inputs, &outputs, options.mask, shape)?;
+    Ok(outputs)
+}
+
+/// Whether results overlap; those in the very same places do not, since the later one takes each of them.
+fn any_overlap(outputs: &[Array]) -> bool {
+    let same = |one: &Array, other: &Array| one.operand() == other.operand();
+    let clash = |one: &Array, other: &Array| !same(one, other) && one.overlaps(other);
+    outputs.iter().enumerate().any(|(index, one)| outputs[..index].iter().any(|other| clash(one, other)))
+}
+
+/// Results whose places overlap: made in memory of their own, then written one after the other, the first one last.
+fn run_apart(
+    body: &Arc<Body>,
+    inputs: &[Operand<'_>],
+    outputs: Results,
+    mask: Option<&Array>,
+    shape: Dims,
+) -> Result<Results> {
+    let fresh = |output: &Array| output.empty_like(output.dtype(), Order::RowMajor);
+    let apart = outputs.iter().map(fresh).collect::<Result<Results>>()?;
+    run(body, inputs, &apart, mask, shape)?;
+    for (output, made) in outputs.iter().zip(&apart).rev() {
+        output.assign_operand(Operand::Array(made), mask)?;
+    }
     Ok(outputs)
 }
 
@@ -247,34 +274,36 @@ fn outputs(
     Ok(outputs)
 }
 
-/// The packed layout whose axes are ordered as the inputs' are, row-major where they do not say.
-fn kept_order(inputs: &[Operand<'_>], shape: &[usize], item: usize) -> Layout {
-    let strides: SmallVec<[Strides; 3]> = inputs
-        .iter()
-        .filter_map(|input| match input {
-            Operand::Array(array) if array.shape() == shape && !array.is_row_major() => {
-                Some(array.layout().strides.clone())
-            }
-            Operand::Array(array) if array.ndim() > 0 && array.shape() != shape => {
-                array.layout().broadcast_to(shape).ok().map(|layout| layout.strides)
-            }
-            Operand::Array(array) if array.ndim() > 1 => Some(array.layout().strides.clone()),
+/// The packed layout whose axes are ordered as the inputs' are, row-major where they do not say. It is an input's own layout
+/// where that has it.
+fn kept_order(inputs: &[Operand<'_>], shape: &[usize], item: usize) -> Arc<Layout> {
+    let arrays = || {
+        inputs.iter().filter_map(|input| match input {
+            Operand::Array(array) if array.ndim() > 0 => Some(*array),
             _ => None,
         })
-        .collect();
-    let row_major = Layout::row_major(shape, item);
+    };
+    if arrays().all(|array| array.shape() == shape && array.is_row_major()) {
+        let same = arrays().find(|array| array.layout().is_fresh_row_major(item));
+        return same.map_or_else(|| Layout::row_major(shape, item).into(), |array| array.shared_layout().clone());
+    }
+    let over = |array: &Array| match array.shape() == shape {
+        true => Some(array.layout().strides.clone()),
+        false => array.layout().broadcast_to(shape).ok().map(|layout| layout.strides),
+    };
+    let strides: SmallVec<[Strides; 3]> = arrays().filter_map(over).collect();
+    let mut layout = Layout::row_major(shape, item);
     let follows = |strides: &Strides| strides.windows(2).all(|pair| pair[0].unsigned_abs() >= pair[1].unsigned_abs());
     if strides.iter().all(follows) {
-        return row_major;
+        return layout.into();
     }
     let axes = order_axes(shape, &strides);
-    let mut layout = row_major;
     let mut step = item as isize;
     for &axis in axes.iter().rev() {
         layout.strides[axis] = step;
         step *= shape[axis].max(1) as isize;
     }
-    layout
+    layout.into()
 }
 
 /// Axes from the outermost to the innermost; a zero stride has no say.
@@ -345,11 +374,10 @@ fn read(
     reads: &mut SmallVec<[Arc<Storage>; 4]>,
 ) -> Result<Elements> {
     let operand = array.operand_over(shape)?;
-    let overwritten = outputs.iter().any(|out| {
-        Arc::ptr_eq(out.storage(), array.storage())
-            && (out.dtype() != array.dtype() || *out.layout() != operand.layout)
-            && out.layout().overlaps(out.item_size(), &operand.layout, array.item_size())
-    });
+    let same_places = |out: &Array| {
+        Arc::ptr_eq(out.storage(), array.storage()) && out.dtype() == array.dtype() && *out.layout() == *operand.layout
+    };
+    let overwritten = outputs.iter().any(|out| !same_places(out) && out.overlaps(array));
     if !overwritten {
         reads.push(array.storage().clone());
         return Ok(operand);

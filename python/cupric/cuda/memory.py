@@ -205,12 +205,14 @@ class MemoryPool:
 
 
 class _Chosen(threading.local):
-    """The allocator of this thread."""
+    """The allocators of this thread's with-blocks, the innermost last."""
 
-    allocator = None
+    def __init__(self):
+        self.stack = []
 
 
 _chosen = _Chosen()
+_common = None
 _pools = {}
 
 
@@ -225,35 +227,54 @@ def get_default_memory_pool():
 
 def get_allocator():
     """What gives memory to this thread's new arrays: a function of the number of bytes."""
-    return get_default_memory_pool().malloc if _chosen.allocator is None else _chosen.allocator
+    allocator = _chosen.stack[-1] if _chosen.stack else _common
+    return get_default_memory_pool().malloc if allocator is None else allocator
+
+
+def _source(allocator):
+    """What the core takes for an allocator: a pool's own handle where it is one."""
+    pool = getattr(allocator, "__self__", None)
+    if isinstance(pool, MemoryPool) and allocator == pool.malloc:
+        return pool._handle
+    if allocator is not None and not callable(allocator):
+        raise TypeError(f"an allocator is a function of the number of bytes, not {type(allocator).__name__}")
+    return allocator
 
 
 def set_allocator(allocator=None):
-    """Sets what gives memory to this thread's new arrays.
+    """Sets what gives memory to the new arrays of all threads.
 
     Parameters
     ----------
     allocator : function, optional
         A pool's `malloc`; any function that takes a number of bytes and gives a `MemoryPointer`; or None for the device's own pool.
         A function of yours is called whenever an array is made.
+
+    Raises
+    ------
+    ValueError
+        Within a block of `using_allocator`, which decides for its thread.
     """
-    pool = getattr(allocator, "__self__", None)
-    if isinstance(pool, MemoryPool) and allocator == pool.malloc:
-        _core.set_allocator(pool._handle)
-    else:
-        _core.set_allocator(allocator)
-    _chosen.allocator = allocator
+    global _common
+    if _chosen.stack:
+        raise ValueError("set_allocator cannot be called within using_allocator, which decides for this thread")
+    _core.set_allocator(_source(allocator))
+    _common = allocator
 
 
 @contextmanager
 def using_allocator(allocator=None):
     """Sets what gives memory to this thread's new arrays for the length of a with-block."""
-    before = _chosen.allocator
-    set_allocator(allocator)
+    _core.use_allocator(_source(allocator))
+    _chosen.stack.append(allocator)
     try:
         yield
     finally:
-        set_allocator(before)
+        _chosen.stack.pop()
+        if _chosen.stack:
+            _core.use_allocator(_source(_chosen.stack[-1]))
+        else:
+            _core.use_common_allocator()
 
 
 def alloc(size):

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A packed operand.
 pub fn packed(storage: u64, dtype: DType, shape: &[usize]) -> Operand {
-    Operand { storage: StorageId(storage), dtype, layout: Layout::row_major(shape, dtype.size()) }
+    Operand { storage: StorageId(storage), dtype, layout: Layout::row_major(shape, dtype.size()).into() }
 }
 
 /// A float32 scalar.

@@ -71,7 +71,7 @@ impl World {
     /// An array of hostile values.
     pub fn array(&mut self, dtype: DType, layout: Layout, source: &mut Source) -> Operand {
         let storage = self.storage(layout.byte_range(dtype.size()).end, source);
-        let operand = Operand { storage, dtype, layout };
+        let operand = Operand { storage, dtype, layout: layout.into() };
         for index in 0..operand.layout.len() {
             let element = source.element(dtype);
             self.set(&operand, index, element);
@@ -117,7 +117,7 @@ impl World {
     pub fn execute(&self, op: &Op) -> cupric_core::Result<()> {
         let base = |operand: &&Operand| self.storages[&operand.storage].as_ptr() as u64;
         let addresses: Vec<u64> = op.reads().iter().map(base).chain(op.writes().iter().map(base)).collect();
-        self.cpu.execute(RawStream(0), op, &addresses, 0)
+        self.cpu.execute(RawStream(0), op, &addresses, 0).map(drop)
     }
 
     pub fn run(&self, op: &Op) {

@@ -47,7 +47,7 @@ impl Storages {
 
     fn add(&mut self, dtype: DType, layout: Layout, bytes: Vec<u8>) -> Operand {
         self.0.push(bytes);
-        Operand { storage: StorageId(self.0.len() as u64 - 1), dtype, layout }
+        Operand { storage: StorageId(self.0.len() as u64 - 1), dtype, layout: layout.into() }
     }
 
     fn case(self, op: Op) -> Case {
@@ -366,9 +366,9 @@ fn rows_case(dtype: DType, bounds: Bounds, scatter: bool) -> Case {
     let mut index = indices(&mut storages, count, bounds, length);
     let shape: Dims = [count, columns][..].into();
     let item = dtype.size() as isize;
-    index.layout = Layout { shape: shape.clone(), strides: [8, 0][..].into(), offset: 0 };
+    index.layout = Layout { shape: shape.clone(), strides: [8, 0][..].into(), offset: 0 }.into();
     let over = Layout { shape: shape.clone(), strides: [0, item][..].into(), offset: 0 };
-    let matrix = Operand { layout: over, ..matrix };
+    let matrix = Operand { layout: over.into(), ..matrix };
     let indices = vec![IndexOperand { operand: index, length, stride: item * columns as isize }];
     if scatter {
         let source = storages.input(dtype, &shape, Lie::Packed, 21);

@@ -11,7 +11,7 @@ const ROUNDS: usize = 20;
 const STREAM: RawStream = RawStream(0);
 
 fn array(storage: u64, shape: &[usize]) -> Operand {
-    Operand { storage: StorageId(storage), dtype: DType::Float32, layout: Layout::row_major(shape, 4) }
+    Operand { storage: StorageId(storage), dtype: DType::Float32, layout: Layout::row_major(shape, 4).into() }
 }
 
 fn step(name: &str, inputs: Vec<Input>, output: Operand) -> Step {
@@ -75,7 +75,7 @@ fn rows() -> Vec<Row> {
 }
 
 fn result_of_positions(_: DType, shape: &[usize]) -> Operand {
-    Operand { dtype: DType::Int64, layout: Layout::row_major(shape, 8), ..array(3, shape) }
+    Operand { dtype: DType::Int64, layout: Layout::row_major(shape, 8).into(), ..array(3, shape) }
 }
 
 pub fn measure(backend: &dyn Backend) -> Result<()> {
@@ -103,7 +103,7 @@ fn measure_row(backend: &dyn Backend, row: &Row, storages: &[u64], copy: f64) ->
     let run = |op: &Op| {
         let (reads, writes) = (op.reads(), op.writes());
         let bases: Vec<u64> = reads.iter().chain(&writes).map(|operand| storages[operand.storage.0 as usize]).collect();
-        backend.execute(STREAM, op, &bases, workspace)
+        backend.execute(STREAM, op, &bases, workspace).map(drop)
     };
     let taken = time(backend, || row.ops.iter().try_for_each(run))?;
     println!(

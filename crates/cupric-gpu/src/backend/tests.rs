@@ -58,7 +58,7 @@ fn world(tier: Tier, packed: &[&Kernel], compiler: Fake) -> World {
 }
 
 fn operand(storage: u64, dtype: DType, shape: &[usize]) -> Operand {
-    Operand { storage: StorageId(storage), dtype, layout: Layout::row_major(shape, dtype.size()) }
+    Operand { storage: StorageId(storage), dtype, layout: Layout::row_major(shape, dtype.size()).into() }
 }
 
 fn addition() -> Op {
@@ -77,7 +77,7 @@ fn gather() -> Op {
     Op::Gather(Gather {
         shape: [8][..].into(),
         source: Operand {
-            layout: Layout { shape: [8][..].into(), strides: [0][..].into(), offset: 0 },
+            layout: Layout { shape: [8][..].into(), strides: [0][..].into(), offset: 0 }.into(),
             ..operand(0, DType::Float32, &[8])
         },
         indices: vec![IndexOperand { operand: operand(1, DType::Int64, &[8]), length: 100, stride: 4 }],
@@ -93,7 +93,7 @@ fn kernel_of(op: &Op) -> Arc<Kernel> {
 
 const ADDRESSES: [u64; 3] = [0x1000, 0x2000, 0x3000];
 
-fn execute(world: &World, op: &Op) -> cupric_core::Result<()> {
+fn execute(world: &World, op: &Op) -> cupric_core::Result<Option<Ticket>> {
     world.backend.execute(RawStream(0), op, &ADDRESSES, 0)
 }
 
@@ -189,27 +189,47 @@ fn finishing_waits_for_what_compiles() {
     assert!(lock(&world.compiler.compiled).len() <= 1, "nothing begins after the end");
 }
 
+/// Writes what a kernel would report to the place that the launch of this number was given.
+fn report(world: &World, launch: usize, index: u64) {
+    let (most, length) = ((1_u64 << 57) - 1, 100);
+    let slots = world.backend.failures.range().unwrap();
+    let seen = lock(&world.driver.seen);
+    let address =
+        *seen.launches[launch].3.iter().find(|word| slots.contains(word)).expect("the kernel is given a slot");
+    // SAFETY: the mock's device memory is host memory.
+    unsafe { (address as *mut u64).copy_from(&raw const *[index + most, length].first().unwrap(), 2) };
+}
+
+fn out_of_bounds(index: isize) -> Error {
+    let cause = Error::IndexOutOfBounds { index, axis: 0, size: 100 };
+    Error::Deferred { operation: "take".to_owned(), cause: Box::new(cause) }
+}
+
 #[test]
-fn a_reported_index_is_raised_once_after_its_work_has_ended() {
+fn a_reported_index_is_told_with_its_launch_after_that_has_ended() {
     let op = gather();
     let world = world(Tier::Both, &[], Fake::default());
-    assert_eq!(world.backend.take_failure(), None);
-    execute(&world, &op).unwrap();
-    assert_eq!(world.backend.take_failure(), None);
-    execute(&world, &op).unwrap();
-    let buffer = world.backend.failures.buffer().unwrap().0;
-    assert!(lock(&world.driver.seen).launches[0].3.contains(&buffer), "the kernel is given the buffer");
-    let most = (1_u64 << 57) - 1;
-    // SAFETY: the mock's device memory is host memory.
-    unsafe { (buffer as *mut u64).copy_from(&raw const *[120 + most, 100].first().unwrap(), 2) };
+    assert_eq!(world.backend.take_failures(), []);
+    let tickets: Vec<Ticket> = (0..3).map(|_| execute(&world, &op).unwrap().expect("a take may fail")).collect();
+    report(&world, 1, 120);
+    report(&world, 2, 130);
     lock(&world.driver.seen).pending = true;
-    assert_eq!(world.backend.take_failure(), None);
+    assert_eq!(world.backend.take_failures(), []);
     lock(&world.driver.seen).pending = false;
-    let cause = Error::IndexOutOfBounds { index: 120, axis: 0, size: 100 };
-    let expected = Error::Deferred { operation: "take".to_owned(), cause: Box::new(cause) };
-    assert_eq!(world.backend.take_failure(), Some(expected));
+    let expected = [(tickets[1], out_of_bounds(120)), (tickets[2], out_of_bounds(130))];
+    assert_eq!(world.backend.take_failures(), expected);
     execute(&world, &op).unwrap();
-    assert_eq!(world.backend.take_failure(), None, "the buffer is cleared");
+    assert_eq!(world.backend.take_failures(), [], "the reports are cleared");
+}
+
+#[test]
+fn launches_that_are_too_many_to_be_told_apart_fail_together() {
+    let op = gather();
+    let world = world(Tier::Both, &[], Fake::default());
+    let tickets: Vec<Ticket> = (0..100).map(|_| execute(&world, &op).unwrap().expect("a take may fail")).collect();
+    report(&world, 99, 120);
+    let failed: Vec<Ticket> = world.backend.take_failures().into_iter().map(|(ticket, _)| ticket).collect();
+    assert_eq!(failed, tickets[63..]);
 }
 
 #[test]
@@ -230,7 +250,7 @@ fn bytes_of_any_count_survive_the_way_there_and_back() {
 fn all_memory_is_given_back() {
     let World { driver, backend, .. } = world(Tier::Both, &[], Fake::default());
     backend.upload(RawStream(0), backend.allocate(0).unwrap(), &[]).unwrap();
-    backend.failures.buffer().unwrap();
+    backend.failures.slot(&*driver, Stream::NULL, "take").unwrap();
     assert_eq!(driver.allocations(), 2);
     backend.upload(RawStream(0), 0, &[]).unwrap();
     drop(backend);

@@ -3,7 +3,7 @@ use cupric_core::Dims;
 use cupric_ir::StorageId;
 
 fn operand(layout: Layout) -> Operand {
-    Operand { storage: StorageId(0), dtype: DType::Float32, layout }
+    Operand { storage: StorageId(0), dtype: DType::Float32, layout: layout.into() }
 }
 
 fn packed(shape: &[usize]) -> Layout {
