@@ -63,10 +63,10 @@ fn is_zero<R: Real>(x: R) -> R::Mask {
     x.eq(real(0.0))
 }
 
-/// `size` with the sign of `x`.
+/// `size` with the sign of `x`; positive for a NaN, whose sign is another on each device.
 #[inline(always)]
 fn with_sign<R: Elementary>(size: R, x: R) -> R {
-    flip_sign(size.abs(), sign_bit(x, constants(x)))
+    R::select(is_nan(x), size.abs(), flip_sign(size.abs(), sign_bit(x, constants(x))))
 }
 
 /// The product by its plain formula.

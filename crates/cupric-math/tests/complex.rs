@@ -82,3 +82,32 @@ fn single_precision_follows_double_precision() {
         }
     }
 }
+
+/// Whether two results are the same, every NaN counting alike.
+fn same(a: Complex<f64>, b: Complex<f64>) -> bool {
+    let part = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+    part(a.re, b.re) && part(a.im, b.im)
+}
+
+#[test]
+fn the_sign_of_a_nan_does_not_show() {
+    // Processors disagree about it: it must decide nothing, not even the sign of a zero.
+    let others = [0.0, -0.0, 1.0, -1.0, 0.5, 1e-300, 800.0, -800.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    for other in others {
+        let pairs = [[(f64::NAN, other), (-f64::NAN, other)], [(other, f64::NAN), (other, -f64::NAN)]];
+        for [plus, minus] in pairs.map(|pair| pair.map(|(re, im)| number(re, im))) {
+            for name in ["sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh"] {
+                let function = unary::<f64>(name).unwrap();
+                let (got, expected) = (function(minus), function(plus));
+                assert!(same(got, expected), "{name} of {minus:?}: {got:?}, and not {expected:?}");
+            }
+            for third in others {
+                for power in [number(third, 0.0), number(third, other), number(2.0, third)] {
+                    assert!(same(pow(minus, power), pow(plus, power)), "{minus:?} to the power {power:?}");
+                    assert!(same(pow(power, minus), pow(power, plus)), "{power:?} to the power {minus:?}");
+                    assert!(same(div(power, minus), div(power, plus)), "{power:?} by {minus:?}");
+                }
+            }
+        }
+    }
+}
