@@ -15,11 +15,27 @@ pub(crate) struct Scope<'a> {
     reads: SmallVec<[&'a Operand; 8]>,
     writes: SmallVec<[&'a Operand; 4]>,
     addresses: &'a [u64],
+    widths: Widths,
+}
+
+/// Which widths of indices kernels are made for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Widths {
+    /// The least that will do.
+    Fitting,
+    /// 64 bits, so that one kernel serves operands of any size.
+    Wide,
 }
 
 impl<'a> Scope<'a> {
     pub(crate) fn new(planner: &'a Planner, op: &'a Op, addresses: &'a [u64]) -> Scope<'a> {
-        Scope { planner, reads: op.reads(), writes: op.writes(), addresses }
+        Scope { planner, reads: op.reads(), writes: op.writes(), addresses, widths: Widths::Fitting }
+    }
+
+    /// The same with 64-bit indices everywhere.
+    pub(crate) fn wide(&self) -> Scope<'a> {
+        let (reads, writes) = (self.reads.clone(), self.writes.clone());
+        Scope { planner: self.planner, reads, writes, addresses: self.addresses, widths: Widths::Wide }
     }
 
     /// A read of the operation.
@@ -46,7 +62,8 @@ impl<'a> Scope<'a> {
     pub(crate) fn width(&self, count: usize, spans: impl IntoIterator<Item = usize>) -> Width {
         let limit = self.planner.limits().index_limit.min(1 << 31);
         let fits = |value: usize| (value as u64) < limit;
-        if fits(count) && spans.into_iter().all(fits) { Width::Narrow } else { Width::Wide }
+        let narrow = self.widths == Widths::Fitting && fits(count) && spans.into_iter().all(fits);
+        if narrow { Width::Narrow } else { Width::Wide }
     }
 }
 

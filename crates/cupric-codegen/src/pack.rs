@@ -8,9 +8,9 @@ use crate::{
 };
 use cupric_core::{Bits, DType, Dims, Layout, Typed};
 use cupric_ir::{
-    Bounds, Distribution, Ex, FOLDS, Finish, Gather, IndexOperand, Input, MapStep, MatMul, Op, Operand, Random,
-    ReduceStep, Register, Scan, Scatter, Select, Sort, Sorted, Step, StorageId, Ufunc, alone, fold, trace, ufunc,
-    ufuncs,
+    Bounds, CompiledFold, Distribution, Ex, FOLDS, Finish, Gather, IndexOperand, Input, MapStep, MatMul, Op, Operand,
+    Random, ReduceStep, Register, Scan, Scatter, Select, Sort, Sorted, Step, StorageId, Ufunc, alone, fold, trace,
+    ufunc, ufuncs,
 };
 use smallvec::SmallVec;
 use std::{collections::BTreeSet, sync::Arc};
@@ -22,6 +22,9 @@ pub fn pack_kernels() -> Vec<Arc<Kernel>> {
     for op in single_operations() {
         // An operation without a kernel has nothing to pack.
         let _ = planner.plan(&op, &[]);
+        let _ = planner.plan_packed(&op, &[]);
+    }
+    for op in accumulations() {
         let _ = planner.plan_packed(&op, &[]);
     }
     let nothing = product(DType::Bool);
@@ -57,6 +60,8 @@ impl Storages {
 }
 
 const LEN: usize = 4096;
+/// The folds that scans are made with.
+const SCANNED: [&str; 4] = ["sum", "prod", "max", "min"];
 
 /// The loops of a ufunc on packed arrays, with every choice of arrays and scalars.
 fn loops(row: &'static Ufunc) -> Vec<Op> {
@@ -140,45 +145,62 @@ fn reductions() -> Vec<Op> {
         for dtype in DType::ALL {
             let Ok(compiled) = fold.compile(fold.accumulator(dtype)) else { continue };
             let compiled = Arc::new(compiled);
-            let kept = if fold.is_position() { compiled.state.len() - 1 } else { 0 };
-            let complex = !fold.is_position() && compiled.state.len() == 2;
-            let (graph, ids) = trace(|| {
-                let parts = if complex { vec![0, 1] } else { vec![kept] };
-                let part =
-                    |index: usize| Ex::argument(index, compiled.state[index]).round_to(compiled.gives.component());
-                parts.into_iter().map(part).collect()
-            });
-            let value = Register { real: ids[0], imaginary: ids.get(1).copied() };
-            let finish = Finish { graph, parameters: Vec::new(), value };
-            for (shape, axes) in forms {
-                let mut storages = Storages::default();
-                let input = storages.operand(dtype, shape);
-                let rest: Dims = (0..shape.len()).filter(|axis| !axes.contains(axis)).map(|axis| shape[axis]).collect();
-                let output = storages.operand(compiled.gives, &rest);
-                let (fold, finish) = (compiled.clone(), finish.clone());
-                ops.push(alone(&Step::Reduce(ReduceStep { input, axes: axes.into(), fold, finish, output })));
-            }
+            ops.extend(forms.map(|(shape, axes)| reduction(&compiled, dtype, shape, axes)));
+        }
+    }
+    ops
+}
+
+/// A reduction whose result is what the fold gives.
+fn reduction(fold: &Arc<CompiledFold>, dtype: DType, shape: &[usize], axes: &[usize]) -> Op {
+    let position = fold.fold.is_position();
+    let kept = if position { fold.state.len() - 1 } else { 0 };
+    let complex = !position && fold.state.len() == 2;
+    let (graph, ids) = trace(|| {
+        let parts = if complex { vec![0, 1] } else { vec![kept] };
+        let part = |index: usize| Ex::argument(index, fold.state[index]).round_to(fold.gives.component());
+        parts.into_iter().map(part).collect()
+    });
+    let value = Register { real: ids[0], imaginary: ids.get(1).copied() };
+    let finish = Finish { graph, parameters: Vec::new(), value };
+    let mut storages = Storages::default();
+    let input = storages.operand(dtype, shape);
+    let rest: Dims = (0..shape.len()).filter(|axis| !axes.contains(axis)).map(|axis| shape[axis]).collect();
+    let output = storages.operand(fold.gives, &rest);
+    alone(&Step::Reduce(ReduceStep { input, axes: axes.into(), fold: fold.clone(), finish, output }))
+}
+
+/// Reductions and scans in every dtype that their folds accumulate in, be it that of no element.
+fn accumulations() -> Vec<Op> {
+    let mut ops = Vec::new();
+    for (fold, accumulator) in FOLDS.iter().flat_map(|fold| DType::ALL.map(|dtype| (fold, dtype))) {
+        let Ok(compiled) = fold.compile(accumulator) else { continue };
+        let compiled = Arc::new(compiled);
+        ops.push(reduction(&compiled, accumulator, &[LEN], &[0]));
+        if SCANNED.contains(&fold.name) {
+            ops.push(scan(&compiled, accumulator, &[LEN]));
         }
     }
     ops
 }
 
 fn scans() -> Vec<Op> {
-    let folds = ["sum", "prod", "max", "min"].into_iter().filter_map(fold);
+    let folds = SCANNED.into_iter().filter_map(fold);
     let mut ops = Vec::new();
     for fold in folds {
         for dtype in DType::ALL {
-            let accumulator = fold.accumulator(dtype);
-            let Ok(compiled) = fold.compile(accumulator) else { continue };
+            let Ok(compiled) = fold.compile(fold.accumulator(dtype)) else { continue };
             let compiled = Arc::new(compiled);
-            for shape in [&[100_000][..], &[100, 512], &[100, 64]] {
-                let mut storages = Storages::default();
-                let (input, output) = (storages.operand(dtype, shape), storages.operand(accumulator, shape));
-                ops.push(Op::Scan(Scan { shape: shape.into(), input, output, fold: compiled.clone() }));
-            }
+            ops.extend([&[100_000][..], &[100, 512], &[100, 64]].map(|shape| scan(&compiled, dtype, shape)));
         }
     }
     ops
+}
+
+fn scan(fold: &Arc<CompiledFold>, dtype: DType, shape: &[usize]) -> Op {
+    let mut storages = Storages::default();
+    let (input, output) = (storages.operand(dtype, shape), storages.operand(fold.accumulator, shape));
+    Op::Scan(Scan { shape: shape.into(), input, output, fold: fold.clone() })
 }
 
 fn sorts(dtype: DType) -> Vec<Op> {

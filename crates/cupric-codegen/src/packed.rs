@@ -101,7 +101,7 @@ fn reduce(scope: &Scope, op: &Reduce) -> Option<Program> {
             other => parameter(&op.parameters, other),
         })?;
         let elements: Vec<Bound> = values.iter().map(|value| steps.array(value)).collect();
-        let states = reduce::states(scope, op, &elements, rows, count, &mut steps.program);
+        let states = reduce::states(&scope.wide(), op, &elements, rows, count, &mut steps.program);
         states.into_iter().map(Value::Array).collect()
     };
     steps.count = rows;
@@ -129,7 +129,7 @@ fn scan(scope: &Scope, op: &Scan) -> Option<Program> {
         _ => None,
     })?;
     let states: Vec<Bound> = values.iter().map(|value| own(&mut steps, value)).collect();
-    scan::states(scope, &op.fold, &states, rows, count, &mut steps.program);
+    scan::states(&scope.wide(), &op.fold, &states, rows, count, &mut steps.program);
     let (graph, value) = scan::unload(&op.fold, op.output.dtype);
     let roots: Vec<u32> = std::iter::once(value.real).chain(value.imaginary).collect();
     let results = steps.run(&graph, &roots, None, |_, node, _| match node {
@@ -198,7 +198,7 @@ fn select(scope: &Scope, op: &Select) -> Option<Program> {
     }
     steps.count = kept;
     let result = steps.scratch(output.dtype);
-    select::launches(scope, &[count], inputs, &result, &mut steps.program);
+    select::launches(&scope.wide(), &[count], inputs, &result, &mut steps.program);
     put(&mut steps, &[kept], &result, &output)?;
     Some(steps.program)
 }
@@ -275,7 +275,8 @@ fn product(scope: &Scope, op: &MatMul) -> Option<Program> {
     for (index, (rows, columns)) in [(op.rows, op.inner), (op.inner, op.columns)].into_iter().enumerate() {
         let side = scope.read(index);
         sides.push(match op.inner {
-            0 => over(&side, &[batch, rows, columns]),
+            // No element is read, wherever it would lie.
+            0 => Bound::scratch(side.dtype, 0, &[batch, rows, columns]),
             _ => over(&copied(&mut steps, &shape(rows, columns), &side)?, &[batch, rows, columns]),
         });
     }
@@ -283,7 +284,7 @@ fn product(scope: &Scope, op: &MatMul) -> Option<Program> {
     sides.push(over(&steps.scratch(output.dtype), &[batch, op.rows, op.columns]));
     let result = sides[2].clone();
     let sides = sides.try_into().ok()?;
-    steps.program.launches.push(matmul::launch(scope, sides, [batch, op.rows, op.columns, op.inner]));
+    steps.program.launches.push(matmul::launch(&scope.wide(), sides, [batch, op.rows, op.columns, op.inner]));
     put(&mut steps, &shape(op.rows, op.columns), &result, &output)?;
     Some(steps.program)
 }
@@ -297,7 +298,7 @@ fn random(scope: &Scope, op: &Random) -> Option<Program> {
         return Some(steps.program);
     }
     let result = steps.scratch(output.dtype);
-    steps.program.launches.push(random::launch_for(scope, op, result.clone()).ok()?);
+    steps.program.launches.push(random::launch_for(&scope.wide(), op, result.clone()).ok()?);
     put(&mut steps, &shape, &result, &output)?;
     Some(steps.program)
 }

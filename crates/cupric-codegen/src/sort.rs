@@ -8,13 +8,16 @@ use crate::{
     map,
     prelude::{self, Width},
     shape::{self, Shape},
+    stepwise::{over, part},
 };
-use cupric_core::{DType, Dims, Result, coalesce};
+use cupric_core::{DType, Dims, Layout, Result, coalesce};
 use cupric_ir::{Sort, Sorted};
 
 /// The longest row that a block sorts alone.
 const IN_BLOCK: usize = 2048;
 const DIGITS: usize = 256;
+/// Elements of one launch over packed rows.
+const PIECE: usize = 1 << 26;
 
 /// Plans a sort.
 pub(crate) fn plan(scope: &Scope, sort: &Sort) -> Result<Program> {
@@ -41,9 +44,16 @@ pub(crate) fn packed(
     count: usize,
     program: &mut Program,
 ) {
-    let [input, output] = [input, output].map(|bound| crate::stepwise::over(bound, &[rows, count]));
+    let [input, output] = [input, output].map(|bound| over(bound, &[rows, count]));
     let job = Job { rows: Dims::from_elem(rows, 1), count, input, output, answer };
-    if count <= IN_BLOCK { job.blocks(scope, program) } else { job.by_digits(scope, program) }
+    if count > IN_BLOCK {
+        return job.by_digits(scope, program);
+    }
+    // So many rows at a time that the steps among them fit 32 bits.
+    let most = (PIECE / count).max(1);
+    for first in (0..rows).step_by(most) {
+        job.of_rows(first, most.min(rows - first)).blocks(scope, program);
+    }
 }
 
 struct Job {
@@ -102,6 +112,17 @@ fn key_text(dtype: DType) -> String {
 }
 
 impl Job {
+    /// Some of the packed rows.
+    fn of_rows(&self, first: usize, rows: usize) -> Job {
+        let part = |bound: &Bound| {
+            let offset = bound.layout.offset + first * self.count * bound.item();
+            let layout = Layout { offset, ..Layout::row_major(&[rows, self.count], bound.item()) };
+            Bound { layout, ..bound.clone() }
+        };
+        let (input, output) = (part(&self.input), part(&self.output));
+        Job { rows: Dims::from_elem(rows, 1), count: self.count, input, output, answer: self.answer }
+    }
+
     fn in_block(mut self, scope: &Scope, program: &mut Program) {
         let split = self.rows.len();
         let strides = [&self.input.layout.strides[..split], &self.output.layout.strides[..split]];
@@ -185,7 +206,16 @@ impl Job {
             let dtype = if radix.wide { DType::UInt64 } else { DType::UInt32 };
             from = Bound::scratch(dtype, positions[passes % 2], &shape);
         }
-        if !direct {
+        if direct {
+            return;
+        }
+        if packed(&self.output) {
+            let all = rows * self.count;
+            for (begin, len) in (0..all).step_by(PIECE).map(|begin| (begin, PIECE.min(all - begin))) {
+                let [from, to] = [&from, &self.output].map(|bound| part(bound, begin, len));
+                program.launches.extend(map::copy(scope, &[len], from, to));
+            }
+        } else {
             program.launches.extend(map::copy(scope, &shape, from, self.output.clone()));
         }
     }
