@@ -3,7 +3,7 @@
 use crate::{
     merge::{merge_maps, merge_reduce},
     op::{Op, Operand, StorageId},
-    step::{MapStep, ReduceStep, Step},
+    step::{Input, MapStep, ReduceStep, Step},
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -13,6 +13,7 @@ pub const MOST_STEPS: usize = 256;
 
 // Beyond these a kernel gains nothing from being larger, and runs out of registers and launch parameters.
 const MOST_OPERANDS: usize = 24;
+const MOST_SCALARS: usize = 48;
 const MOST_NODES: usize = 600;
 
 /// A set of up to 256 small numbers.
@@ -57,14 +58,19 @@ impl Set {
     }
 }
 
+/// The operands that a kernel is given, each once.
+type Operands<'a> = SmallVec<[&'a Operand; 8]>;
+
 /// One kernel to be: the steps in it.
 #[derive(Default)]
-struct Group {
+struct Group<'a> {
     steps: SmallVec<[usize; 4]>,
     members: Set,
     // Groups that must run before this one, those that they need included.
     before: Set,
-    operands: usize,
+    // Not those that its steps hand to each other alone.
+    operands: Operands<'a>,
+    scalars: usize,
     nodes: usize,
     // A reduction's group takes only the maps that feed it.
     open: bool,
@@ -98,7 +104,8 @@ pub fn fuse(steps: &[Step], alive: impl Fn(StorageId) -> bool) -> Vec<Fused> {
     }
     let users = users(steps);
     let absorbed = absorbed(steps, &users, &alive);
-    let mut plan = Plan { steps, groups: Vec::new(), home: vec![usize::MAX; steps.len()], needs: Vec::new() };
+    let home = vec![usize::MAX; steps.len()];
+    let mut plan = Plan { steps, users: &users, alive: &alive, groups: Vec::new(), home, needs: Vec::new() };
     let mut waiting: FxHashMap<usize, usize> = FxHashMap::default();
     let mut seen: FxHashMap<StorageId, Users> = FxHashMap::default();
     for (index, step) in steps.iter().enumerate() {
@@ -107,10 +114,7 @@ pub fn fuse(steps: &[Step], alive: impl Fn(StorageId) -> bool) -> Vec<Fused> {
         note(step, index, &mut seen);
     }
     let order = plan.order();
-    order
-        .into_iter()
-        .map(|group| Fused { op: plan.emit(group, &users, &alive), steps: plan.groups[group].steps.clone() })
-        .collect()
+    order.into_iter().map(|group| Fused { op: plan.emit(group), steps: plan.groups[group].steps.clone() }).collect()
 }
 
 /// The operation that one step is by itself.
@@ -221,13 +225,15 @@ fn can_absorb(map: &MapStep, operand: &Operand, reduce: &ReduceStep) -> bool {
 
 struct Plan<'a> {
     steps: &'a [Step],
-    groups: Vec<Group>,
+    users: &'a FxHashMap<StorageId, Users>,
+    alive: &'a dyn Fn(StorageId) -> bool,
+    groups: Vec<Group<'a>>,
     home: Vec<usize>,
     // For each step, those that must have run before it.
     needs: Vec<Set>,
 }
 
-impl Plan<'_> {
+impl<'a> Plan<'a> {
     fn place(
         &mut self,
         index: usize,
@@ -272,6 +278,7 @@ impl Plan<'_> {
         if into == from || !self.may_merge(into, from) {
             return;
         }
+        let operands = self.merged_operands(into, from);
         let gone = std::mem::take(&mut self.groups[from]);
         for &step in &gone.steps {
             self.home[step] = into;
@@ -280,7 +287,8 @@ impl Plan<'_> {
         target.steps.extend(gone.steps);
         target.steps.sort_unstable();
         target.members.add(&gone.members);
-        target.operands += gone.operands;
+        target.operands = operands;
+        target.scalars += gone.scalars;
         target.nodes += gone.nodes;
         target.before.add(&gone.before);
         target.before.remove(into);
@@ -298,9 +306,10 @@ impl Plan<'_> {
     fn may_merge(&self, into: usize, from: usize) -> bool {
         let (target, other) = (&self.groups[into], &self.groups[from]);
         if !other.open
-            || target.operands + other.operands > MOST_OPERANDS
+            || target.scalars + other.scalars > MOST_SCALARS
             || target.nodes + other.nodes > MOST_NODES
             || self.steps[target.steps[0]].shape() != self.steps[other.steps[0]].shape()
+            || self.merged_operands(into, from).len() > MOST_OPERANDS
         {
             return false;
         }
@@ -334,11 +343,12 @@ impl Plan<'_> {
     fn may_join(&self, group: usize, index: usize, relations: &Relations, before: &Set) -> bool {
         let target = &self.groups[group];
         let waits = before.iter().any(|other| other != group && self.groups[other].before.has(group));
-        let (operands, nodes) = weight(&self.steps[index]);
+        let (scalars, nodes) = weight(&self.steps[index]);
         !waits
-            && target.operands + operands <= MOST_OPERANDS
+            && target.scalars + scalars <= MOST_SCALARS
             && target.nodes + nodes <= MOST_NODES
             && self.steps[target.steps[0]].shape() == self.steps[index].shape()
+            && self.joined_operands(group, index).len() <= MOST_OPERANDS
             && relations.needs.both(&target.members).iter().all(|step| fits(&self.steps[step], &self.steps[index]))
     }
 
@@ -351,11 +361,13 @@ impl Plan<'_> {
             }
         }
         all.remove(group);
-        let (operands, nodes) = weight(&self.steps[index]);
+        let (scalars, nodes) = weight(&self.steps[index]);
+        let operands = self.joined_operands(group, index);
         let target = &mut self.groups[group];
         target.steps.push(index);
         target.members.insert(index);
-        target.operands += operands;
+        target.operands = operands;
+        target.scalars += scalars;
         target.nodes += nodes;
         target.before.add(&all);
         let all = target.before;
@@ -367,6 +379,46 @@ impl Plan<'_> {
         self.home[index] = group;
     }
 
+    /// What a group is given once a step has joined it.
+    fn joined_operands(&self, group: usize, index: usize) -> Operands<'a> {
+        let (target, step) = (&self.groups[group], &self.steps[index]);
+        let mut members = target.members;
+        members.insert(index);
+        let more: Operands<'a> = step.reads().into_iter().chain(step.writes()).collect();
+        self.operands(&target.operands, &more, &members)
+    }
+
+    /// What two groups are given once they are one.
+    fn merged_operands(&self, into: usize, from: usize) -> Operands<'a> {
+        let (target, other) = (&self.groups[into], &self.groups[from]);
+        let mut members = target.members;
+        members.add(&other.members);
+        self.operands(&target.operands, &other.operands, &members)
+    }
+
+    /// Operands and more of them, without those that these steps hand to each other alone.
+    fn operands(&self, known: &Operands<'a>, more: &Operands<'a>, members: &Set) -> Operands<'a> {
+        let mut all = known.clone();
+        for &operand in more {
+            if self.is_private(operand.storage, members) {
+                all.retain(|other| other.storage != operand.storage);
+            } else if !all.contains(&operand) {
+                all.push(operand);
+            }
+        }
+        all
+    }
+
+    /// Whether some steps alone use a storage, the first of them writing it whole, and nobody looks at it later.
+    fn is_private(&self, storage: StorageId, members: &Set) -> bool {
+        let Some(users) = self.users.get(&storage) else { return false };
+        let Some(first) = users.writers.iter().next() else { return false };
+        let within = |set: &Set| set.both(members) == *set;
+        let whole = matches!(&self.steps[first], Step::Map(map) if map.mask.is_none());
+        let made = whole && users.readers.iter().next().is_none_or(|reader| reader > first);
+        made && within(&users.readers) && within(&users.writers) && !(self.alive)(storage)
+    }
+
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> =
             (0..self.groups.len()).filter(|&group| !self.groups[group].steps.is_empty()).collect();
@@ -375,7 +427,7 @@ impl Plan<'_> {
         order
     }
 
-    fn emit(&self, group: usize, users: &FxHashMap<StorageId, Users>, alive: &impl Fn(StorageId) -> bool) -> Op {
+    fn emit(&self, group: usize) -> Op {
         let steps = &self.groups[group].steps;
         let maps: SmallVec<[&MapStep; 4]> = steps
             .iter()
@@ -389,21 +441,22 @@ impl Plan<'_> {
             Some(Step::Single(op)) => Op::clone(op),
             _ => merge_maps(&maps, |step, output| {
                 let storage = maps[step].outputs[output].storage;
-                alive(storage)
-                    || users[&storage]
-                        .readers
-                        .iter()
-                        .chain(users[&storage].writers.iter())
-                        .any(|user| self.home[user] != group)
+                let users = &self.users[&storage];
+                let mut all = users.readers.iter().chain(users.writers.iter());
+                (self.alive)(storage) || all.any(|user| self.home[user] != group)
             }),
         }
     }
 }
 
+/// How many scalars a step takes, and how many nodes its program has.
 fn weight(step: &Step) -> (usize, usize) {
     match step {
-        Step::Map(map) => (map.inputs.len() + map.outputs.len(), map.body.graph.nodes().len()),
-        _ => (2, 1),
+        Step::Map(map) => {
+            let scalars = map.inputs.iter().filter(|input| matches!(input, Input::Scalar { .. })).count();
+            (scalars, map.body.graph.nodes().len())
+        }
+        _ => (0, 1),
     }
 }
 

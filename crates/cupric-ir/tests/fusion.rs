@@ -77,6 +77,28 @@ fn a_chain_becomes_one_map_that_writes_only_what_is_held() {
 }
 
 #[test]
+fn what_only_a_chain_sees_does_not_count_against_its_length() {
+    let chain = |length: u64| -> Vec<Step> {
+        (2..2 + length).map(|last| map("add", &[&vector(last), &vector(1)], &vector(last + 1))).collect()
+    };
+    let ops = fuse(&chain(100), |id| [1, 2, 102].contains(&id.0));
+    assert_eq!(kinds(&ops), ["map"]);
+    assert_eq!((ops[0].reads().len(), stores(&ops[0])), (2, vec![102]));
+    let ops = fuse(&chain(100), |_| true);
+    assert!(ops.len() > 3, "a kernel is given so many operands and no more");
+    assert!(ops.iter().all(|op| op.reads().len() + op.writes().len() <= 24));
+}
+
+#[test]
+fn what_a_chain_is_given_and_overwrites_counts() {
+    // 30 arrays that somebody filled before and nobody looks at any more.
+    let steps: Vec<Step> = (2..32).map(|id| map("add", &[&vector(id), &vector(1)], &vector(id))).collect();
+    let ops = fuse(&steps, |id| id.0 == 1);
+    assert!(ops.iter().all(|op| op.reads().len() + op.writes().len() <= 48), "{:?}", kinds(&ops));
+    assert!(ops.len() > 1);
+}
+
+#[test]
 fn branches_that_meet_become_one_map() {
     // sin(a) * b + c * c - a / b
     let steps = [
