@@ -146,20 +146,19 @@ impl Form {
             let moved = [("at".to_owned(), format!("shape.steps[{input}]"))];
             format!("    Step at = 0;\n{}", shape::walk("    ", "position", self.axes, "shape.sizes", &moved))
         };
-        let put = match self.source {
-            Some(dtype) => {
-                let value = self.modes[1].load_one(dtype, "in1 + at");
-                format!("{}    const {} value = {value};\n", place(1), memory_type(dtype))
-            }
-            None => "    const i64 value = i64(position);\n".to_owned(),
+        let take = match self.source {
+            Some(dtype) => format!("{}    return {};\n", place(1), self.modes[1].load_one(dtype, "in1 + at")),
+            None => "    return i64(position);\n".to_owned(),
         };
         let dtype = self.source.unwrap_or(self.output);
         let store = self.modes[self.modes.len() - 1].store_one(dtype, "out0 + i64(rank) * step", "value");
         format!(
-            "struct Mask {{\n  const char* in0;\n{source}  char* out0;\n  i64 step;\n  const Shape& shape;\n  \
+            "struct Mask {{\n  using Element = {};\n  const char* in0;\n{source}  char* out0;\n  i64 step;\n  const Shape& shape;\n  \
              __device__ __forceinline__ bool kept(const Index position) const {{\n{}    \
              return load<u8>(in0 + at) != 0;\n  }}\n  \
-             __device__ __forceinline__ void put(const Index position, const u64 rank) const {{\n{put}    {store}  }}\n}};\n",
+             __device__ __forceinline__ Element take(const Index position) const {{\n{take}  }}\n  \
+             __device__ __forceinline__ void put(const Element& value, const u64 rank) const {{\n    {store}  }}\n}};\n",
+            memory_type(dtype),
             place(0),
         )
     }
