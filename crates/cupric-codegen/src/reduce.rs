@@ -190,7 +190,8 @@ impl<'a> Stage<'a> {
         }
         let many = rows >= scope.planner.limits().sm_count as usize;
         match chunks {
-            ..=KEPT_IN_BLOCK if many => Form::Block { threads: 256 },
+            // Few warps each: rows of a few chunks leave none idle.
+            ..=KEPT_IN_BLOCK if many => Form::Block { threads: 128 },
             ..=64 => Form::Block { threads: 1024 },
             _ => Form::Row { width: 32 },
         }

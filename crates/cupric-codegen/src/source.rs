@@ -96,8 +96,9 @@ impl<'a> Source<'a> {
         }
         let weight = 4 * (crate::map_rows::weight(self.graph) + crate::map_rows::weight(&self.fold.combine));
         let unroll = match weight {
-            0..=64 => 7,
-            65..=256 => 2,
+            // All of a chunk's loads are in flight at once; an argmax weighs about a hundred.
+            0..=160 => 7,
+            161..=256 => 2,
             _ => 1,
         };
         format!(

@@ -107,7 +107,7 @@ fn reductions_take_rows_blocks_or_columns() {
     // Four threads for each of 50 rows of 16 elements.
     assert_eq!(forms(&reduce("sum", float(&[50, 16]), &[1])), [(1, [256, 1, 1])]);
     // A block for each row of several chunks, where there are many rows.
-    assert_eq!(forms(&reduce("sum", float(&[500, 5000]), &[1])), [(500, [256, 1, 1])]);
+    assert_eq!(forms(&reduce("sum", float(&[500, 5000]), &[1])), [(500, [128, 1, 1])]);
     // A warp for each chunk, then one block for the chunks' results.
     let long = forms(&reduce("sum", float(&[10_000_000]), &[0]));
     assert_eq!(long, [(9766_u32.div_ceil(8), [256, 1, 1]), (1, [1024, 1, 1])]);

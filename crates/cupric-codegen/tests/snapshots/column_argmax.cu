@@ -1,4 +1,4 @@
-// argmax float64 by column, partial   key 4de47c0e807e46d2ce475b71e89b42a6
+// argmax float64 by column, partial   key a63686a8026fc1a724ba4be5ac98f78c
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -185,7 +185,7 @@ __device__ __forceinline__ State element(const i64 position, const double raw0) 
 }
 
 struct Source {
-  static constexpr int unroll = 2;
+  static constexpr int unroll = 7;
   const char* in0;
   const Shape& shape;
   __device__ __forceinline__ State one(const Index position) const {
@@ -302,7 +302,7 @@ __device__ __forceinline__ State reduce_column(
   return lane[0];
 }
 
-extern "C" __global__ void __launch_bounds__(1024) argmax_column_4de47c0e807e46d2(
+extern "C" __global__ void __launch_bounds__(1024) argmax_column_a63686a8026fc1a7(
     const char* in0,
     char* out0,
     char* out1,
@@ -323,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(1024) argmax_column_4de47c0e807e46d
 
 // ---- next launch
 
-// argmax float64 by column, finish   key 6cb848508bbea36e9d8e2becac26e598
+// argmax float64 by column, finish   key 3633bd6aad296ecaf701d72fda0afd5c
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -511,7 +511,7 @@ __device__ __forceinline__ State element(const i64 position, const double raw0, 
 }
 
 struct Source {
-  static constexpr int unroll = 2;
+  static constexpr int unroll = 7;
   const char* in0;
   const char* in1;
   const Shape& shape;
@@ -635,7 +635,7 @@ __device__ __forceinline__ i64 finish(const State& total) {
   return a1;
 }
 
-extern "C" __global__ void __launch_bounds__(256) argmax_column_6cb848508bbea36e(
+extern "C" __global__ void __launch_bounds__(256) argmax_column_3633bd6aad296eca(
     const char* in0,
     const char* in1,
     char* out0,
