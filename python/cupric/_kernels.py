@@ -119,12 +119,12 @@ class RawKernel:
             name_expressions=expressions,
         )  # fmt: skip
         self.name = name
-        self._shared = None
+        self._shared, self._functions = None, {}
 
     @classmethod
     def _of(cls, module, name):
         made = cls.__new__(cls)
-        made._source, made.name, made._shared = module, name, None
+        made._source, made.name, made._shared, made._functions = module, name, None, {}
         made._function()
         return made
 
@@ -158,9 +158,13 @@ class RawKernel:
         self._function()
 
     def _function(self):
-        function = self._source._module().function(self.name)
-        if self._shared is not None:
-            function.set_attribute("max_dynamic_shared_size_bytes", self._shared)
+        device = _gpu().ordinal
+        function = self._functions.get(device)
+        if function is None:
+            function = self._source._module().function(self.name)
+            if self._shared is not None:
+                function.set_attribute("max_dynamic_shared_size_bytes", self._shared)
+            self._functions[device] = function
         return function
 
     @property
@@ -175,7 +179,7 @@ class RawKernel:
 
     @max_dynamic_shared_size_bytes.setter
     def max_dynamic_shared_size_bytes(self, value):
-        self._shared = int(value)
+        self._shared, self._functions = int(value), {}
 
     @property
     def num_regs(self):
@@ -192,7 +196,10 @@ class RawKernel:
         block : tuple of ints
             Threads of a block along up to three axes.
         args : tuple
-            Arrays, NumPy scalars, and Python numbers, which are passed as 64-bit ones.
+            Arrays and pointers, whose addresses are passed; None for a null pointer; NumPy scalars and 0-d NumPy arrays
+            (structures too), which must have the parameter's size; and Python numbers, which take the parameter's width. An
+            integer is converted where the parameter is a floating-point number. Where nobody tells the parameters, as for a
+            binary with a driver older than CUDA 12.4, Python numbers are passed as 64-bit ones.
         shared_mem : int
             Bytes of dynamic shared memory of a block.
         """
@@ -210,43 +217,32 @@ def _three(sizes):
 
 @functools.singledispatch
 def _argument(value):
-    """A kernel's argument: an array, or the bytes of a value."""
+    """A kernel's argument as the launch takes it: an array, a plain number, or the bytes of a value and its type's name."""
     if hasattr(value, "ptr"):
-        return np.uint64(value.ptr).tobytes()
+        return np.uint64(value.ptr).tobytes(), type(value).__name__
     raise TypeError(f"Unsupported type {type(value)}")
 
 
 @_argument.register
-def _(value: _core.ndarray):
+def _(value: _core.ndarray | bool | int | float | complex):
     return value
 
 
 @_argument.register
+def _(value: None):
+    return bytes(8), "None"
+
+
+@_argument.register
 def _(value: np.generic):
-    return value.tobytes()
+    return value.tobytes(), f"numpy.{type(value).__name__}"
 
 
 @_argument.register
 def _(value: np.ndarray):
-    # A structure is passed by value.
-    return value.tobytes()
-
-
-@_argument.register
-def _(value: bool):
-    return np.bool_(value).tobytes()
-
-
-@_argument.register
-def _(value: int):
-    return (np.int64 if value < 1 << 63 else np.uint64)(value).tobytes()
-
-
-@_argument.register
-def _(value: float):
-    return np.float64(value).tobytes()
-
-
-@_argument.register
-def _(value: complex):
-    return np.complex128(value).tobytes()
+    if value.ndim:
+        raise TypeError(
+            f"a NumPy array of shape {value.shape} lies on the host, where a kernel cannot reach it: pass cupric.asarray(...). "
+            "A structure is passed by value as a NumPy scalar or a 0-d array."
+        )
+    return value.tobytes(), f"a NumPy array of {value.dtype}"

@@ -352,6 +352,8 @@ pub trait Driver: Send + Sync {
     fn function_attribute(&self, function: Function, attribute: FunctionAttribute) -> Result<i32>;
     /// Sets one number of a kernel.
     fn set_function_attribute(&self, function: Function, attribute: FunctionAttribute, value: i32) -> Result<()>;
+    /// The sizes of a kernel's parameters, where the driver is new enough to tell.
+    fn parameter_sizes(&self, function: Function) -> Result<Option<Vec<usize>>>;
     /// How many blocks of this size one multiprocessor holds at once.
     fn active_blocks(&self, function: Function, block: u32, shared_bytes: usize) -> Result<u32>;
     /// Launches a kernel; `parameters` point to its arguments, which are read before the call returns.

@@ -1,5 +1,6 @@
 //! The backend for GPUs: drivers and libraries opened at run time, precompiled kernels, the kernel compiler, the disk cache.
 
+mod arguments;
 mod backend;
 mod blas;
 mod checksum;
@@ -21,11 +22,13 @@ mod nvrtc;
 mod pack;
 mod product;
 mod properties;
+mod signature;
 mod staging;
 mod user;
 mod workers;
 
 pub use self::{
+    arguments::{ArgumentBytes, KernelArgument},
     backend::GpuBackend,
     cublas::{Cublas, Element, Gemm, Handle, Transpose, Workspace},
     disk_cache::DiskCache,
@@ -42,6 +45,7 @@ pub use self::{
     nvrtc::{Arch, Image, Nvrtc, Request},
     pack::{Entry, Pack, PackBuilder},
     properties::{Property, named_properties},
+    signature::{KernelParameter, ParameterKind},
     user::{LaunchShape, ModuleSource, UserFunction, UserModule},
 };
 

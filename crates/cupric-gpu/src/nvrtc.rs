@@ -163,17 +163,30 @@ impl Nvrtc {
     /// # Errors
     /// [`GpuError::Compile`] with the compiler's own log when the text or an option is wrong.
     pub fn compile(&self, request: &Request<'_>) -> Result<Image> {
+        Ok(self.run(request)?.1)
+    }
+
+    /// Compiles a kernel, and tells the PTX that it went through on its way to the binary.
+    ///
+    /// # Errors
+    /// As [`Nvrtc::compile`].
+    pub fn compile_with_ptx(&self, request: &Request<'_>) -> Result<(Image, String)> {
+        let (program, image) = self.run(request)?;
+        let ptx = String::from_utf8_lossy(&program.ptx()?).into_owned();
+        Ok((image, ptx))
+    }
+
+    fn run(&self, request: &Request<'_>) -> Result<(Program<'_>, Image)> {
         let program = Program::new(self, request)?;
         let names = c_strings(request.name_expressions.iter().map(String::as_str))?;
         for name in &names {
             program.add_name(name)?;
         }
         program.compile(request)?;
-        Ok(Image {
-            bytes: program.image(request.arch)?,
-            lowered: names.iter().map(|name| program.lowered(name)).collect::<Result<_>>()?,
-            log: program.log()?,
-        })
+        let bytes = program.image(request.arch)?;
+        let lowered = names.iter().map(|name| program.lowered(name)).collect::<Result<_>>()?;
+        let log = program.log()?;
+        Ok((program, Image { bytes, lowered, log }))
     }
 
     fn check(&self, call: &'static str, code: i32) -> Result<()> {
@@ -242,8 +255,13 @@ impl<'a> Program<'a> {
         let api = &self.nvrtc.api;
         match arch {
             Arch::Sm(_) => self.bytes("nvrtcGetCUBIN", api.nvrtcGetCUBINSize, api.nvrtcGetCUBIN),
-            Arch::Compute(_) => self.bytes("nvrtcGetPTX", api.nvrtcGetPTXSize, api.nvrtcGetPTX).map(without_terminator),
+            Arch::Compute(_) => self.ptx(),
         }
+    }
+
+    fn ptx(&self) -> Result<Vec<u8>> {
+        let api = &self.nvrtc.api;
+        self.bytes("nvrtcGetPTX", api.nvrtcGetPTXSize, api.nvrtcGetPTX).map(without_terminator)
     }
 
     fn log(&self) -> Result<String> {

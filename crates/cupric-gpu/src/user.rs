@@ -1,6 +1,7 @@
 //! Kernels that a user wrote: compiled or loaded as modules, and launched as they are.
 
 use crate::{
+    arguments::{ArgumentBytes, KernelArgument, fit},
     backend::{GpuBackend, stream},
     checksum::checksum,
     driver::{Driver, Function, FunctionAttribute, Launch, Module},
@@ -8,6 +9,7 @@ use crate::{
     installation::library_search,
     launch::Parameters,
     nvrtc::{Arch, Image, Nvrtc, Request},
+    signature::{KernelParameter, ParameterKind, declarations, parameters},
 };
 use cupric_core::Result;
 use cupric_runtime::RawStream;
@@ -37,6 +39,8 @@ struct Owned {
     gpu: Arc<Gpu>,
     module: Module,
     lowered: Vec<(String, String)>,
+    /// PTX that declares the kernels, as far as there is any.
+    declared: String,
 }
 
 /// A kernel of a module, which it keeps loaded.
@@ -44,6 +48,8 @@ struct Owned {
 pub struct UserFunction {
     owner: Arc<Owned>,
     function: Function,
+    name: Arc<str>,
+    parameters: Option<Arc<[KernelParameter]>>,
 }
 
 /// How a kernel is launched.
@@ -65,9 +71,9 @@ impl GpuBackend {
     /// # Errors
     /// `Compile` with the compiler's log when the text is wrong; `Library` when NVRTC is not installed.
     pub fn compile_module(&self, source: &ModuleSource<'_>) -> Result<UserModule> {
-        let image = self.compile_image(source)?;
+        let Compiled { image, declared } = self.compile_image(source)?;
         let lowered = source.name_expressions.iter().cloned().zip(image.lowered).collect();
-        self.module(&image.bytes, lowered)
+        self.module(&image.bytes, lowered, declared)
     }
 
     /// Loads a module from a binary (cubin, fatbin) or PTX.
@@ -75,7 +81,9 @@ impl GpuBackend {
     /// # Errors
     /// When the driver cannot load it, with the loader's log.
     pub fn load_module(&self, image: &[u8]) -> Result<UserModule> {
-        self.module(image, Vec::new())
+        // A binary is no text, and declares nothing.
+        let declared = std::str::from_utf8(image).map(declarations).unwrap_or_default();
+        self.module(image, Vec::new(), declared)
     }
 
     /// Loads a module from a file.
@@ -88,14 +96,14 @@ impl GpuBackend {
         self.load_module(&image)
     }
 
-    fn module(&self, image: &[u8], lowered: Vec<(String, String)>) -> Result<UserModule> {
+    fn module(&self, image: &[u8], lowered: Vec<(String, String)>, declared: String) -> Result<UserModule> {
         let driver = self.gpu().enter()?;
         // SAFETY: whoever hands over code vouches for it.
         let module = unsafe { driver.load_module(image) }?;
-        Ok(UserModule(Arc::new(Owned { gpu: self.gpu().clone(), module, lowered })))
+        Ok(UserModule(Arc::new(Owned { gpu: self.gpu().clone(), module, lowered, declared })))
     }
 
-    fn compile_image(&self, source: &ModuleSource<'_>) -> Result<Image> {
+    fn compile_image(&self, source: &ModuleSource<'_>) -> Result<Compiled> {
         let nvrtc = self.compiler().nvrtc()?;
         let arch = self.gpu().arch();
         let includes = include_folders(nvrtc);
@@ -103,8 +111,8 @@ impl GpuBackend {
         // Headers in folders may change unseen.
         let cached = !source.options.iter().any(|option| option.starts_with("-I") || option.starts_with("--include"));
         let key = key_of(&identity);
-        if cached && let Some(image) = self.disk().get(&key).and_then(|entry| decode(&entry, &identity)) {
-            return Ok(image);
+        if cached && let Some(compiled) = self.disk().get(&key).and_then(|entry| decode(&entry, &identity)) {
+            return Ok(compiled);
         }
         let options: Vec<String> = source.options.iter().cloned().chain(includes).collect();
         let request = Request {
@@ -115,11 +123,12 @@ impl GpuBackend {
             name_expressions: source.name_expressions,
             headers: source.headers,
         };
-        let image = nvrtc.compile(&request)?;
+        let (image, ptx) = nvrtc.compile_with_ptx(&request)?;
+        let compiled = Compiled { image, declared: declarations(&ptx) };
         if cached {
-            self.disk().put(&key, &encode(&image, &identity));
+            self.disk().put(&key, &encode(&compiled, &identity));
         }
-        Ok(image)
+        Ok(compiled)
     }
 }
 
@@ -131,7 +140,11 @@ impl UserModule {
     pub fn function(&self, name: &str) -> Result<UserFunction> {
         let driver = self.0.gpu.enter()?;
         let function = driver.function(self.0.module, self.symbol(name)).map_err(|error| error.about(name))?;
-        Ok(UserFunction { owner: self.0.clone(), function })
+        let parameters = match parameters(&self.0.declared, self.symbol(name)) {
+            Some(known) => Some(known.into()),
+            None => driver.parameter_sizes(function)?.map(|sizes| sizes.into_iter().map(of_size).collect()),
+        };
+        Ok(UserFunction { owner: self.0.clone(), function, name: name.into(), parameters })
     }
 
     /// The address and the bytes of a global variable.
@@ -154,7 +167,25 @@ impl UserModule {
     }
 }
 
+const fn of_size(bytes: usize) -> KernelParameter {
+    KernelParameter { kind: ParameterKind::Unknown, bytes }
+}
+
 impl UserFunction {
+    /// The parameters that it declares, if anybody tells.
+    #[must_use]
+    pub fn parameters(&self) -> Option<&[KernelParameter]> {
+        self.parameters.as_deref()
+    }
+
+    /// The bytes of arguments: numbers without a width of their own take the parameter's.
+    ///
+    /// # Errors
+    /// `Type` when the number of arguments, a size or a kind is wrong; `Overflow` when an integer does not fit.
+    pub fn fit(&self, arguments: &[KernelArgument<'_>]) -> Result<Vec<ArgumentBytes>> {
+        fit(&self.name, self.parameters(), arguments)
+    }
+
     /// Launches the kernel; each argument is given as its bytes.
     ///
     /// # Safety
@@ -244,7 +275,7 @@ fn include_folders(nvrtc: &Nvrtc) -> Vec<String> {
 
 /// All that a compilation depends on, as text; it is kept beside the result and compared.
 fn identity(source: &ModuleSource<'_>, arch: u32, version: (i32, i32), includes: &[String]) -> Vec<u8> {
-    let numbers = format!("sm_{arch} {}.{}", version.0, version.1);
+    let numbers = format!("sm_{arch} {}.{} with declarations", version.0, version.1);
     let headers = source.headers.iter().flat_map(|(name, text)| [name, text]);
     let lists = [source.options, source.name_expressions, includes].into_iter().flatten();
     let counts = format!("{} {}", source.options.len(), source.name_expressions.len());
@@ -262,8 +293,16 @@ fn key_of(identity: &[u8]) -> String {
     format!("{:016x}{:016x}", checksum(identity), identity.len())
 }
 
-/// A disk entry: the identity, the lowered names and the binary, each after its length.
-fn encode(image: &Image, identity: &[u8]) -> Vec<u8> {
+/// A module's binary, and the PTX that declares its kernels.
+#[derive(Debug, PartialEq, Eq)]
+struct Compiled {
+    image: Image,
+    declared: String,
+}
+
+/// A disk entry: the identity, the binary, the declarations and the lowered names, each after its length.
+fn encode(compiled: &Compiled, identity: &[u8]) -> Vec<u8> {
+    let Compiled { image, declared } = compiled;
     let mut entry = Vec::new();
     let mut add = |bytes: &[u8]| {
         entry.extend((bytes.len() as u64).to_le_bytes());
@@ -271,11 +310,12 @@ fn encode(image: &Image, identity: &[u8]) -> Vec<u8> {
     };
     add(identity);
     add(&image.bytes);
+    add(declared.as_bytes());
     image.lowered.iter().for_each(|name| add(name.as_bytes()));
     entry
 }
 
-fn decode(entry: &[u8], identity: &[u8]) -> Option<Image> {
+fn decode(entry: &[u8], identity: &[u8]) -> Option<Compiled> {
     let mut rest = entry;
     let mut next = || -> Option<&[u8]> {
         let (length, after) = rest.split_at_checked(8)?;
@@ -288,13 +328,16 @@ fn decode(entry: &[u8], identity: &[u8]) -> Option<Image> {
         return None;
     }
     let bytes = next()?.to_vec();
-    let lowered = std::iter::from_fn(next).map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-    Some(Image { bytes, lowered, log: String::new() })
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let declared = text(next()?);
+    let lowered = std::iter::from_fn(next).map(text).collect();
+    Some(Compiled { image: Image { bytes, lowered, log: String::new() }, declared })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{driver::mock::MockDriver, lock};
 
     fn source(options: &[String]) -> ModuleSource<'_> {
         ModuleSource { text: "__global__ void f() {}", options, ..ModuleSource::default() }
@@ -303,14 +346,55 @@ mod tests {
     #[test]
     fn an_entry_serves_only_what_it_was_made_from() {
         let image = Image { bytes: vec![1, 2, 3], lowered: vec!["_Z1f".to_owned()], log: String::new() };
+        let compiled = Compiled { image, declared: ".entry _Z1f()".to_owned() };
         let options = ["-G".to_owned()];
         let made = identity(&source(&[]), 90, (12, 0), &[]);
-        let entry = encode(&image, &made);
-        assert_eq!(decode(&entry, &made), Some(image));
+        let entry = encode(&compiled, &made);
+        assert_eq!(decode(&entry, &made), Some(compiled));
         for other in [identity(&source(&options), 90, (12, 0), &[]), identity(&source(&[]), 80, (12, 0), &[])] {
             assert_ne!(key_of(&other), key_of(&made));
             assert_eq!(decode(&entry, &other), None);
         }
         assert_eq!(decode(&entry[..entry.len() - 30], &made), None);
+    }
+
+    fn kernel(declared: &str, sizes: Option<Vec<usize>>) -> UserFunction {
+        let driver = Arc::new(MockDriver::default());
+        lock(&driver.seen).parameters = sizes;
+        let gpu = Arc::new(Gpu::open(driver, 0).unwrap());
+        // SAFETY: the mock takes any number.
+        let module = unsafe { Module::from_raw(1) };
+        let owned = Owned { gpu, module, lowered: Vec::new(), declared: declared.to_owned() };
+        UserModule(Arc::new(owned)).function("f").unwrap()
+    }
+
+    #[test]
+    fn parameters_are_known_from_the_text_or_else_from_the_driver() {
+        let declared = ".entry f(.param .f32 f_param_0)";
+        let one = |kernel: UserFunction| kernel.fit(&[KernelArgument::Integer(1)]).map(|all| all[0].to_vec());
+        assert_eq!(one(kernel(declared, Some(vec![4]))).unwrap(), 1_f32.to_le_bytes());
+        assert_eq!(one(kernel("", Some(vec![4]))).unwrap(), 1_i32.to_le_bytes());
+        assert_eq!(one(kernel("", None)).unwrap(), 1_i64.to_le_bytes());
+        let error = one(kernel("", Some(vec![]))).unwrap_err().to_string();
+        assert_eq!(error, "kernel 'f' takes 0 arguments, but 1 were given");
+    }
+
+    #[test]
+    fn each_argument_is_a_parameter_of_the_launch() {
+        let driver = Arc::new(MockDriver::default());
+        let gpu = Arc::new(Gpu::open(driver.clone(), 0).unwrap());
+        // SAFETY: the mock takes any number.
+        let module = unsafe { Module::from_raw(1) };
+        let declared = ".entry f(.param .u64 p, .param .u32 n, .param .f32 x)".to_owned();
+        let function =
+            UserModule(Arc::new(Owned { gpu, module, lowered: Vec::new(), declared })).function("f").unwrap();
+        let given = [KernelArgument::Address(4096), KernelArgument::Integer(-1), KernelArgument::Integer(2)];
+        let bytes = function.fit(&given).unwrap();
+        let views: Vec<&[u8]> = bytes.iter().map(|one| one.as_slice()).collect();
+        let shape = LaunchShape { grid: [2, 1, 1], block: [32, 1, 1], shared_bytes: 0, stream: RawStream(0) };
+        // SAFETY: the mock runs nothing.
+        unsafe { function.launch(&shape, &views) }.unwrap();
+        let words = vec![4096, u64::from(u32::MAX), u64::from(2_f32.to_bits())];
+        assert_eq!(lock(&driver.seen).launches, [("f".to_owned(), [2, 1, 1], 0, words)]);
     }
 }

@@ -1,13 +1,22 @@
 //! Kernels that a user wrote.
 
-use crate::{array::PyArray, device::PyDevice, errors::enter_waiting};
+use crate::{
+    array::PyArray,
+    device::PyDevice,
+    errors::{enter, enter_waiting},
+};
 use cupric::{
     Error,
     runtime::{Storage, current_stream},
 };
-use cupric_gpu::{FunctionAttribute, GpuBackend, LaunchShape, ModuleSource, UserFunction, UserModule};
-use pyo3::{exceptions::PyAttributeError, prelude::*, types::PyBytes};
-use smallvec::SmallVec;
+use cupric_gpu::{
+    ArgumentBytes, FunctionAttribute, GpuBackend, KernelArgument, LaunchShape, ModuleSource, UserFunction, UserModule,
+};
+use pyo3::{
+    exceptions::PyAttributeError,
+    prelude::*,
+    types::{PyBytes, PyComplex},
+};
 use std::{path::Path, sync::Arc};
 
 /// Loaded code.
@@ -43,7 +52,7 @@ fn code(name: &str) -> PyResult<FunctionAttribute> {
     found.map(|&(_, code)| FunctionAttribute(code)).ok_or_else(|| PyAttributeError::new_err(name.to_owned()))
 }
 
-fn gpu(device: &cupric::runtime::Device) -> cupric::Result<&GpuBackend> {
+pub(crate) fn gpu(device: &cupric::runtime::Device) -> cupric::Result<&GpuBackend> {
     let missing = || Error::Runtime("kernels written in CUDA C++ need an NVIDIA GPU; this device is the host".into());
     device.backend().as_any().downcast_ref().ok_or_else(missing)
 }
@@ -93,11 +102,26 @@ impl PyKernels {
 enum Argument<'py> {
     /// An array, whose address is filled in at the launch.
     Array(Bound<'py, PyArray>),
-    /// The bytes of a value.
-    Bytes(Bound<'py, PyBytes>),
+    /// The bytes of a value, and its type's name.
+    Bytes(Bound<'py, PyBytes>, String),
+    Bool(bool),
+    Integer(i128),
+    Float(f64),
+    Complex(Bound<'py, PyComplex>),
 }
 
-type Value = SmallVec<[u8; 16]>;
+impl Argument<'_> {
+    fn value(&self) -> KernelArgument<'_> {
+        match self {
+            Argument::Array(array) => KernelArgument::Address(array.borrow().array.layout().offset as u64),
+            Argument::Bytes(bytes, name) => KernelArgument::Bytes(bytes.as_bytes(), name),
+            Argument::Bool(value) => KernelArgument::Bool(*value),
+            Argument::Integer(value) => KernelArgument::Integer(*value),
+            Argument::Float(value) => KernelArgument::Float(*value),
+            Argument::Complex(value) => KernelArgument::Complex(value.real(), value.imag()),
+        }
+    }
+}
 
 #[pymethods]
 impl PyKernel {
@@ -113,27 +137,24 @@ impl PyKernel {
     ) -> PyResult<()> {
         let stream = current_stream(&self.device);
         let shape = LaunchShape { grid, block, shared_bytes, stream: stream.raw() };
-        let mut storages: Vec<Arc<Storage>> = Vec::new();
-        // Bytes of values, and places in arrays.
-        let values: Vec<Result<Value, (usize, u64)>> = arguments
+        let values: Vec<KernelArgument<'_>> = arguments.iter().map(Argument::value).collect();
+        let mut values = enter(py, || self.function.fit(&values))?;
+        // The arrays' storages, by the argument that they are.
+        let storages: Vec<(usize, Arc<Storage>)> = arguments
             .iter()
-            .map(|argument| match argument {
-                Argument::Bytes(bytes) => Ok(Value::from_slice(bytes.as_bytes())),
-                Argument::Array(array) => {
-                    let array = array.borrow();
-                    let array = &array.array;
-                    storages.push(array.storage().clone());
-                    Err((storages.len() - 1, array.layout().offset as u64))
-                }
+            .enumerate()
+            .filter_map(|(index, argument)| match argument {
+                Argument::Array(array) => Some((index, array.borrow().array.storage().clone())),
+                _ => None,
             })
             .collect();
         enter_waiting(py, || {
-            let held: Vec<&Arc<Storage>> = storages.iter().collect();
+            let held: Vec<&Arc<Storage>> = storages.iter().map(|(_, storage)| storage).collect();
             self.device.launch_own(&stream, &held, |addresses| {
-                let place =
-                    |(storage, offset): (usize, u64)| Value::from_slice(&(addresses[storage] + offset).to_le_bytes());
-                let bytes: Vec<Value> = values.into_iter().map(|value| value.unwrap_or_else(place)).collect();
-                let views: Vec<&[u8]> = bytes.iter().map(SmallVec::as_slice).collect();
+                for ((index, _), base) in storages.iter().zip(addresses) {
+                    add_base(&mut values[*index], *base);
+                }
+                let views: Vec<&[u8]> = values.iter().map(|bytes| bytes.as_slice()).collect();
                 // SAFETY: whoever writes a kernel vouches for its arguments and for what it touches; arrays are held until
                 // the launch is in the stream, and the pool reuses their memory in the order of the stream.
                 unsafe {
@@ -155,6 +176,12 @@ impl PyKernel {
         let code = code(name)?;
         enter_waiting(py, || self.function.set_attribute(code, value))
     }
+}
+
+/// Makes an address of a place in a storage.
+fn add_base(bytes: &mut ArgumentBytes, base: u64) {
+    let offset = bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+    *bytes = ArgumentBytes::from_slice(&(base + offset).to_le_bytes());
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

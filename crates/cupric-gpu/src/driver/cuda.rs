@@ -164,7 +164,12 @@ pub struct CudaDriver {
     library: Library,
     entry: Entry,
     api: Api,
+    // Since CUDA 12.4.
+    parameter_info: Option<ParameterInfo>,
 }
+
+/// `cuFuncGetParamInfo`: function, index, offset, size.
+type ParameterInfo = unsafe extern "C" fn(usize, usize, *mut usize, *mut usize) -> i32;
 
 impl Entry {
     fn check(&self, call: &'static str, code: i32) -> Result<()> {
@@ -237,7 +242,9 @@ impl CudaDriver {
         watch_forks();
         entry.start()?;
         let api = Api::load(&library)?;
-        let driver = Self { library, entry, api };
+        // SAFETY: the signature is the header's.
+        let parameter_info = unsafe { library.function("cuFuncGetParamInfo") }.ok();
+        let driver = Self { library, entry, api, parameter_info };
         match driver.device_count()? {
             0 => Err(with_remedy(driver.entry.error("cuDeviceGetCount", 100))),
             _ => Ok(driver),
@@ -587,6 +594,22 @@ impl Driver for CudaDriver {
 
     fn set_function_attribute(&self, function: Function, attribute: FunctionAttribute, value: i32) -> Result<()> {
         call!(self.api.cuFuncSetAttribute(function.0, attribute.0, value))
+    }
+
+    fn parameter_sizes(&self, function: Function) -> Result<Option<Vec<usize>>> {
+        let Some(info) = self.parameter_info else { return Ok(None) };
+        not_forked()?;
+        let (mut sizes, mut offset, mut size) = (Vec::new(), 0, 0);
+        loop {
+            // SAFETY: the driver checks the index; both results are live locals.
+            let code = unsafe { info(function.0, sizes.len(), &mut offset, &mut size) };
+            match code {
+                // The first index that is none.
+                INVALID_VALUE => return Ok(Some(sizes)),
+                code => self.entry.check("cuFuncGetParamInfo", code)?,
+            }
+            sizes.push(size);
+        }
     }
 
     fn active_blocks(&self, function: Function, block: u32, shared_bytes: usize) -> Result<u32> {

@@ -13,6 +13,8 @@ pub(crate) struct Seen {
     pub(crate) images: Vec<Vec<u8>>,
     /// Attributes that were set.
     pub(crate) attributes: Vec<(FunctionAttribute, i32)>,
+    /// The sizes of every kernel's parameters, if the driver is one that tells.
+    pub(crate) parameters: Option<Vec<usize>>,
     /// How many events were made.
     pub(crate) events: usize,
     /// Whether allocations are refused.
@@ -234,6 +236,9 @@ impl Driver for MockDriver {
     fn set_function_attribute(&self, _: Function, attribute: FunctionAttribute, value: i32) -> Result<()> {
         lock(&self.seen).attributes.push((attribute, value));
         Ok(())
+    }
+    fn parameter_sizes(&self, _: Function) -> Result<Option<Vec<usize>>> {
+        Ok(lock(&self.seen).parameters.clone())
     }
     fn active_blocks(&self, _: Function, _: u32, _: usize) -> Result<u32> {
         Ok(1)
