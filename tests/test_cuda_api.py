@@ -210,11 +210,103 @@ def test_results_that_die_unseen_give_their_memory_back(pool):
     assert pool.used_bytes() == 0
 
 
-def test_pinned_memory():
+# --- page-locked memory
+
+
+def test_pinned_memory(device):
     memory = cp.cuda.alloc_pinned_memory(800)
-    host = np.frombuffer(memory, np.float64, 100)
+    assert isinstance(memory, cp.cuda.PinnedMemoryPointer) and memory.size() == 800 and memory.ptr % 256 == 0
+    host = np.frombuffer(memory, np.float64)
     host[...] = np.arange(100)
-    assert (cp.asarray(host).get() == np.arange(100)).all()
+    a = cp.asarray(host)
+    host[...] = 0
+    assert (a.get() == np.arange(100)).all()
+    a.get(out=host)
+    assert (host == np.arange(100)).all() and host.ctypes.data == memory.ptr
+    if device == "cuda":
+        assert cp.cuda.runtime.pointerGetAttributes(memory.ptr).type == cp.cuda.runtime.memoryTypeHost
+
+
+def test_a_large_pinned_array_goes_both_ways():
+    host = cp.empty_pinned(3_000_001, "i4")
+    host[...] = np.arange(3_000_001)
+    a = cp.asarray(host)
+    host[...] = 0
+    a += 1
+    a.get(out=host)
+    assert (host == np.arange(1, 3_000_002)).all()
+
+
+def test_pinned_pointers_have_offsets():
+    memory = cp.cuda.alloc_pinned_memory(64)
+    later = memory + 16
+    assert later.ptr == memory.ptr + 16 == int(16 + memory) and later.size() == 48 and (later - 8).size() == 56
+    np.frombuffer(later, "u1")[0] = 7
+    del later
+    assert np.frombuffer(memory, "u1")[16] == 7 and bytes(memory)[16] == 7
+    with pytest.raises(BufferError):
+        memory + 65
+
+
+def test_the_pinned_pool_keeps_what_is_given_back():
+    pool = cp.cuda.PinnedMemoryPool()
+    assert pool.n_free_blocks() == 0
+    pool.free_all_blocks()
+    first, second = pool.malloc(1000), pool.malloc(1000)
+    address, host = first.ptr, np.frombuffer(first, "u1")
+    del first
+    gc.collect()
+    assert pool.n_free_blocks() == 0, "an array still uses the memory"
+    del host
+    gc.collect()
+    assert pool.n_free_blocks() == 1
+    third = pool.malloc(900)
+    assert third.ptr == address and third.size() == 900 and pool.n_free_blocks() == 0
+    del second, third
+    gc.collect()
+    assert pool.n_free_blocks() == 2
+    pool.free_all_blocks()
+    assert pool.n_free_blocks() == 0
+
+
+def test_pinned_memory_outlives_its_pool():
+    pool = cp.cuda.PinnedMemoryPool()
+    host = np.frombuffer(pool.malloc(8000), "f8")
+    del pool
+    gc.collect()
+    host[...] = 3
+    assert float(cp.asarray(host).sum()) == 3000
+
+
+def test_the_pinned_allocator_is_chosen_for_all_threads():
+    pool, seen = cp.cuda.PinnedMemoryPool(), []
+
+    def counted(size):
+        seen.append(size)
+        return pool.malloc(size)
+
+    cp.cuda.set_pinned_memory_allocator(counted)
+    try:
+        thread = threading.Thread(target=lambda: cp.zeros_pinned((3, 4), "f4"))
+        thread.start()
+        thread.join()
+        assert seen == [48]
+        cp.cuda.set_pinned_memory_allocator(None)
+        assert cp.cuda.alloc_pinned_memory(10).size() == 10 and seen == [48]
+    finally:
+        cp.cuda.set_pinned_memory_allocator(cp.get_default_pinned_memory_pool().malloc)
+
+
+def test_arrays_in_pinned_memory():
+    host = cp.zeros_pinned((3, 4), "c8", order="F")
+    assert type(host) is np.ndarray and host.flags.f_contiguous and host.dtype == "c8" and not host.any()
+    assert cp.empty_pinned(5).shape == (5,) and cp.empty_pinned(()).shape == () and cp.empty_pinned((0, 3)).size == 0
+    like = np.zeros((2, 3, 4), "i2").transpose(1, 2, 0)
+    for made in (cp.zeros_like_pinned(like), cp.empty_like_pinned(cp.zeros((2, 3, 4), "i2").transpose(1, 2, 0))):
+        assert (made.shape, made.dtype, made.strides) == (like.shape, like.dtype, np.empty_like(like).strides)
+    assert cp.zeros_like_pinned(like, dtype="f8", order="C", shape=(7,)).shape == (7,)
+    with pytest.raises(ValueError, match="negative"):
+        cp.empty_pinned(-1)
 
 
 def test_data_pointer():

@@ -227,8 +227,9 @@ globals().update({alias: _UFUNCS[name] for alias, name in _ALIASES.items() if na
 # Brought in when they are first asked for: importing Cupric is to cost little more than importing NumPy.
 _LAZY_MODULES = ("cuda", "fft", "linalg", "profiler", "random", "scipy", "testing")
 _LAZY_NAMES = {
-    "RawKernel": "_kernels", "RawModule": "_kernels", "get_default_memory_pool": "cuda",
-    "get_default_pinned_memory_pool": "cuda", "is_available": "cuda",
+    "RawKernel": "_kernels", "RawModule": "_kernels", "empty_like_pinned": "_pinned", "empty_pinned": "_pinned",
+    "get_default_memory_pool": "cuda", "get_default_pinned_memory_pool": "cuda", "is_available": "cuda",
+    "zeros_like_pinned": "_pinned", "zeros_pinned": "_pinned",
 }  # fmt: skip
 
 

@@ -5,7 +5,8 @@ use crate::{
     compiler::Compiler,
     disk_cache::DiskCache,
     driver::{
-        Attribute, DevicePtr, Driver, Event, EventFlags, Fill, MemoryInfo, Progress, Properties, Stream, StreamKind,
+        Attribute, DevicePtr, Driver, Event, EventFlags, Fill, HostFlags, MemoryInfo, Progress, Properties, Stream,
+        StreamKind,
     },
     error::Result,
     events::Events,
@@ -23,7 +24,7 @@ use cupric_codegen::{DeviceLimits, Planner, Program};
 use cupric_ir::{MatMul, Op};
 use cupric_runtime::{Backend, Blocking, DeviceKind, RawEvent, RawStream, Ticket, Timing, Waiting};
 use smallvec::SmallVec;
-use std::{any::Any, sync::Arc};
+use std::{any::Any, ptr::NonNull, sync::Arc};
 
 /// A GPU.
 pub struct GpuBackend {
@@ -264,6 +265,17 @@ impl Backend for GpuBackend {
         // SAFETY: the pool gives back what it was given, once; the driver waits for work that uses it. A driver that is gone
         // has taken the memory with it.
         let _ = self.gpu.enter().and_then(|driver| unsafe { driver.free(DevicePtr(address)) });
+    }
+
+    fn allocate_host(&self, bytes: usize) -> cupric_core::Result<u64> {
+        Ok(self.gpu.enter()?.allocate_host(bytes, HostFlags::PORTABLE)?.as_ptr() as u64)
+    }
+
+    fn release_host(&self, address: u64, _bytes: usize) {
+        let Some(pointer) = NonNull::new(std::ptr::with_exposed_provenance_mut(address as usize)) else { return };
+        // SAFETY: the pool gives back what it was given, once, when nobody copies from or to it. A driver that is gone has
+        // taken the memory with it.
+        let _ = self.gpu.enter().and_then(|driver| unsafe { driver.free_host(pointer) });
     }
 
     fn memory(&self) -> cupric_core::Result<(usize, usize)> {

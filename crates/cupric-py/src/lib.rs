@@ -7,6 +7,7 @@ mod device;
 mod dlpack;
 mod errors;
 mod functions;
+mod host;
 mod indexing;
 #[cfg(feature = "gpu")]
 mod kernels;
@@ -30,6 +31,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     functions::register(module)?;
     device::register(module)?;
     dlpack::register(module)?;
+    host::register(module)?;
     #[cfg(feature = "gpu")]
     kernels::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

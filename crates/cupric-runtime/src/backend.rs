@@ -83,6 +83,17 @@ pub trait Backend: Send + Sync + 'static {
     fn allocate(&self, bytes: usize) -> Result<u64>;
     /// Gives memory back. Work that uses it may still be running on the device.
     fn release(&self, address: u64, bytes: usize);
+    /// Takes host memory that copies from and to the device run fastest with; any memory where the device is the host.
+    ///
+    /// # Errors
+    /// `OutOfMemory` when there is not enough.
+    fn allocate_host(&self, bytes: usize) -> Result<u64> {
+        self.allocate(bytes)
+    }
+    /// Gives memory of [`Backend::allocate_host`] back.
+    fn release_host(&self, address: u64, bytes: usize) {
+        self.release(address, bytes);
+    }
     /// Free and total bytes of the device.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ mod enqueue;
 mod failures;
 mod flusher;
 mod fork;
+mod host;
 mod launch;
 mod order;
 mod outside;
@@ -29,6 +30,7 @@ pub use self::{
     config::{Config, DeviceChoice, Running, parse_device},
     device::{Device, set_running},
     fork::{after_fork_in_child, after_fork_in_parent, before_fork},
+    host::{HostBlock, HostPool},
     outside::set_outside,
     places::set_place_source,
     pool::{Pool, Reservation, rounded},

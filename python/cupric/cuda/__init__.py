@@ -13,6 +13,7 @@ from cupric.cuda.memory import (
     Memory,
     MemoryPointer,
     MemoryPool,
+    PinnedMemory,
     PinnedMemoryPointer,
     PinnedMemoryPool,
     UnownedMemory,
@@ -29,7 +30,7 @@ from cupric.cuda.stream import Event, ExternalStream, Stream, get_current_stream
 
 __all__ = [
     "CompileException", "Device", "Event", "ExternalStream", "Memory", "MemoryPointer", "MemoryPool",
-    "PinnedMemoryPointer", "PinnedMemoryPool", "RawKernel", "RawModule", "Stream", "UnownedMemory", "alloc",
+    "PinnedMemory", "PinnedMemoryPointer", "PinnedMemoryPool", "RawKernel", "RawModule", "Stream", "UnownedMemory", "alloc",
     "alloc_pinned_memory", "compiler", "device", "get_allocator", "get_current_stream", "get_default_memory_pool",
     "get_default_pinned_memory_pool", "get_device_id", "get_elapsed_time", "get_local_runtime_version", "is_available",
     "memory", "runtime", "set_allocator", "set_pinned_memory_allocator", "stream", "using_allocator",

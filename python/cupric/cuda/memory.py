@@ -7,8 +7,8 @@ from cupric import _core
 from cupric._exceptions import OutOfMemoryError
 
 __all__ = [
-    "Memory", "MemoryPointer", "MemoryPool", "OutOfMemoryError", "PinnedMemoryPointer", "PinnedMemoryPool",
-    "UnownedMemory", "alloc", "alloc_pinned_memory", "get_allocator", "get_default_memory_pool",
+    "Memory", "MemoryPointer", "MemoryPool", "OutOfMemoryError", "PinnedMemory", "PinnedMemoryPointer",
+    "PinnedMemoryPool", "UnownedMemory", "alloc", "alloc_pinned_memory", "get_allocator", "get_default_memory_pool",
     "get_default_pinned_memory_pool", "set_allocator", "set_pinned_memory_allocator", "using_allocator",
 ]  # fmt: skip
 
@@ -282,37 +282,114 @@ def alloc(size):
     return get_allocator()(size)
 
 
-class PinnedMemoryPointer(bytearray):
-    """Host memory, with the buffer protocol."""
+class PinnedMemory:
+    """A piece of host memory that a GPU copies from and to at full speed: page-locked memory.
+
+    Parameters
+    ----------
+    size : int
+        Bytes.
+    flags : int
+        Ignored: the memory is page-locked for every device.
+    """
+
+    def __init__(self, size, flags=0):
+        self._take(_core.HostPool(_core.device()), size)
+
+    @classmethod
+    def _of(cls, pool, size):
+        made = cls.__new__(cls)
+        made._take(pool, size)
+        return made
+
+    def _take(self, pool, size):
+        if size < 0:
+            raise ValueError(f"memory of {size} bytes was asked for")
+        self._block, self.size = pool.take(size), size
 
     @property
     def ptr(self):
         """The address."""
-        import numpy as np
+        return self._block.address
 
-        return np.frombuffer(self, np.uint8).__array_interface__["data"][0]
+    def __int__(self):
+        return self.ptr
 
-    def size(self):
-        """Bytes."""
-        return len(self)
+
+class PinnedMemoryPointer(_core.HostView):
+    """A place in a piece of page-locked memory; `numpy.frombuffer` makes an array of what lies from there on.
+
+    Parameters
+    ----------
+    mem : PinnedMemory
+    offset : int
+        Bytes from its beginning.
+    """
+
+    __slots__ = ()
+
+    def __int__(self):
+        return self.ptr
+
+    def __add__(self, offset):
+        return PinnedMemoryPointer(self.mem, self.ptr - self.mem.ptr + offset)
+
+    __radd__ = __add__
+
+    def __sub__(self, offset):
+        return self + -offset
 
 
 class PinnedMemoryPool:
-    """A pool of page-locked memory. Copies between host and device keep their own; this one holds nothing back."""
+    """A caching pool of page-locked host memory.
+
+    Examples
+    --------
+    >>> import numpy as np, cupric as cp
+    >>> memory = cp.cuda.PinnedMemoryPool().malloc(24)
+    >>> host = np.frombuffer(memory, np.float64)
+    >>> cp.arange(3.0).get(out=host).tolist()
+    [0.0, 1.0, 2.0]
+    """
+
+    def __init__(self, allocator=None):
+        if allocator is not None:
+            raise NotImplementedError(
+                "a pool over another allocator is not supported: give the allocator to set_pinned_memory_allocator"
+            )
+        self._pool = None
+
+    def _host_pool(self):
+        # Not before it is needed: a device is opened for it.
+        if self._pool is None:
+            self._pool = _core.HostPool(_core.device())
+        return self._pool
 
     def malloc(self, size):
-        """A pointer to new host memory."""
-        return alloc_pinned_memory(size)
+        """A pointer to memory that comes back to this pool when nobody uses it any more."""
+        return PinnedMemoryPointer(PinnedMemory._of(self._host_pool(), size), 0)
 
     def n_free_blocks(self):
-        """How many blocks are cached: none."""
-        return 0
+        """How many blocks are cached."""
+        return 0 if self._pool is None else self._pool.free_blocks()
 
     def free_all_blocks(self):
-        """Does nothing: nothing is cached."""
+        """Gives cached memory back to the system."""
+        if self._pool is not None:
+            self._pool.free_all()
 
 
 _pinned = PinnedMemoryPool()
+
+
+def _unpooled(size):
+    return PinnedMemoryPointer(PinnedMemory(size), 0)
+
+
+class _PinnedAllocator:
+    """What gives page-locked memory, in the whole process."""
+
+    current = staticmethod(_pinned.malloc)
 
 
 def get_default_pinned_memory_pool():
@@ -321,9 +398,17 @@ def get_default_pinned_memory_pool():
 
 
 def set_pinned_memory_allocator(allocator=None):
-    """Does nothing: copies keep their own page-locked memory."""
+    """Sets what gives page-locked memory, in all threads.
+
+    Parameters
+    ----------
+    allocator : function, optional
+        A function of the number of bytes that gives a `PinnedMemoryPointer`: a pool's `malloc`, say. None for memory that is taken
+        from the system, and given back to it, each time.
+    """
+    _PinnedAllocator.current = staticmethod(_unpooled if allocator is None else allocator)
 
 
 def alloc_pinned_memory(size):
-    """Host memory with the buffer protocol."""
-    return PinnedMemoryPointer(size)
+    """A pointer to page-locked memory, from the default pool if `set_pinned_memory_allocator` has not said otherwise."""
+    return _PinnedAllocator.current(size)

@@ -293,3 +293,13 @@ fn much_shared_memory_is_asked_for_once() {
     let most = crate::driver::FunctionAttribute::MAX_DYNAMIC_SHARED_BYTES;
     assert_eq!(lock(&world.driver.seen).attributes, [(most, 100 << 10)]);
 }
+
+#[test]
+fn host_memory_is_taken_from_the_driver_and_given_back() {
+    let world = world(Tier::Both, &[], Fake::default());
+    let before = world.driver.allocations();
+    let address = world.backend.allocate_host(1000).unwrap();
+    assert!(address != 0 && world.driver.allocations() == before + 1);
+    world.backend.release_host(address, 1000);
+    assert_eq!(world.driver.allocations(), before);
+}
