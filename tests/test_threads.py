@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -123,16 +124,186 @@ def test_a_forked_child_of_a_process_that_used_the_gpu(device):
     assert python(code, device).split() == ["0"]
 
 
-def test_many_processes_on_an_empty_cache(device, tmp_path):
-    count = 32 if device == "cuda" else 8
-    code = "import cupric as cp; a = cp.arange(5000.0); print(float((cp.sin(a) * 0 + a * 2 - cp.sqrt(a) * 0).sum()))"
-    environment = {**os.environ, "CUPRIC_DEVICE": device, "CUPRIC_CACHE_DIR": str(tmp_path / "cache")}
-    command = [sys.executable, "-c", code]
+def test_a_fork_with_work_still_queued(device):
+    code = f"""
+        import os, warnings
+        warnings.simplefilter("ignore")
+        import cupric as cp
+        gpu = {device == "cuda"}
+        a = cp.arange(100_000.0)
+        other = cp.cuda.Stream(non_blocking=True)
+        codes = []
+        for turn in range(10):
+            queued = a * turn + 1
+            with other:
+                beside = a - turn
+            child = os.fork()
+            if child == 0:
+                if gpu:
+                    os._exit(0)
+                fine = float(queued.sum()) == 4999950000.0 * turn + 100_000 and float(beside.sum()) == 4999950000.0 - 100_000 * turn
+                queued += 1
+                os._exit(0 if fine and float(queued[3]) == 3 * turn + 2 else 7)
+            codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            codes.append((float(queued[3]), float(beside[3])) != (3 * turn + 1, 3 - turn))
+        print(any(codes), float(a.sum()))
+    """
+    assert python(code, device).split() == ["False", "4999950000.0"]
+
+
+def test_forks_while_other_threads_compute(device):
+    if device == "cuda":
+        pytest.skip("CUDA does not survive a fork")
+    code = """
+        import os, signal, threading, warnings
+        warnings.simplefilter("ignore")
+        import cupric as cp
+        stop = threading.Event()
+        def work():
+            while not stop.wait(0.0001):
+                assert float((cp.arange(100_000.0) * 2).sum()) == 9999900000.0
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        [thread.start() for thread in threads]
+        codes = []
+        for turn in range(20):
+            queued = cp.arange(100_000.0) * turn
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                os._exit(0 if float(queued.sum()) == 4999950000.0 * turn and float((queued + 1)[5]) == 5 * turn + 1 else 7)
+            codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        stop.set()
+        [thread.join() for thread in threads]
+        print(set(codes))
+    """
+    assert python(code, device).strip() == "{0}"
+
+
+def test_a_forked_child_ends_as_python_ends(device):
+    code = """
+        import os, sys, warnings
+        warnings.simplefilter("ignore")
+        import cupric as cp
+        a = cp.arange(100_000.0) * 2
+        child = os.fork()
+        if child == 0:
+            sys.exit(3)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), float(a[1]))
+    """
+    assert python(code, device).split() == ["3", "2.0"]
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
+def test_multiprocessing(start, device, tmp_path):
+    if device == "cuda" and start == "fork":
+        pytest.skip("CUDA does not survive a fork")
+    file = tmp_path / "pool.py"
+    file.write_text(
+        textwrap.dedent(f"""
+        import multiprocessing
+        import cupric as cp
+
+        def total(k):
+            return float((cp.arange(50_000.0) * k).sum())
+
+        if __name__ == "__main__":
+            assert total(1) == 1249975000.0
+            with multiprocessing.get_context("{start}").Pool(2) as pool:
+                print(pool.map(total, range(4)))
+    """)
+    )
+    environment = {**os.environ, "CUPRIC_DEVICE": device, "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run([sys.executable, file], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == str([1249975000.0 * k for k in range(4)]), done.stderr[-3000:]
+
+
+# --- kernels on disk
+
+FUSED = """
+    import cupric as cp
+    a = cp.arange(5000.0)
+    row = cp.arange(70.0).reshape(70, 1)
+    got = [float((cp.sin(a) * 0 + a * 2 - cp.sqrt(a) * 0).sum()), float((cp.where(a > 10, a - 1, 0.0) * 3).max()),
+           float(((row + row.T) / 2).mean()), int(cp.argsort(-a)[0])]
+    print(got == [24995000.0, 14994.0, 34.5, 4999])
+"""
+
+
+def many(count, device, **settings):
+    """Runs FUSED in so many processes at once, and gives what they printed."""
+    environment = {**os.environ, "CUPRIC_DEVICE": device, **settings}
+    command = [sys.executable, "-c", textwrap.dedent(FUSED)]
     children = [
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(count)
     ]
     answers = [child.communicate(timeout=300) for child in children]
-    assert [out.decode().strip() for out, _ in answers] == ["24995000.0"] * count, answers[0][1][-2000:]
+    errors = [errors.decode() for _, errors in answers if errors]
+    assert not errors, errors[0][-3000:]
+    return [out.decode().strip() for out, _ in answers]
+
+
+@pytest.fixture
+def compiler(device):
+    if device != "cuda":
+        pytest.skip("the CPU device keeps nothing on disk: it compiles nothing")
+    if subprocess.run([sys.executable, "-c", COMPILES], env={**os.environ, "CUPRIC_DEVICE": device}).returncode:
+        pytest.skip("NVRTC is not installed")
+
+
+COMPILES = """
+import cupric as cp
+cp.RawKernel('extern "C" __global__ void f() {}', "f").compile()
+"""
+
+
+def test_many_processes_on_an_empty_cache(compiler, tmp_path):
+    cache = tmp_path / "cache"
+    # Without the pack each process needs each kernel at once.
+    for tier in ("2", "0"):
+        assert many(32, "cuda", CUPRIC_CACHE_DIR=str(cache / tier), CUPRIC_TIER=tier) == ["True"] * 32
+    kept = {file.name: file.stat().st_mtime_ns for file in (cache / "2").iterdir()}
+    assert len(kept) >= 4 and all(name.endswith(".bin") for name in kept), kept
+    assert many(1, "cuda", CUPRIC_CACHE_DIR=str(cache / "2"), CUPRIC_TIER="2") == ["True"]
+    assert {file.name: file.stat().st_mtime_ns for file in (cache / "2").iterdir()} == kept, "nothing is compiled again"
+
+
+def test_damaged_kernels_on_disk_are_made_anew(compiler, tmp_path):
+    assert many(1, "cuda", CUPRIC_CACHE_DIR=str(tmp_path), CUPRIC_TIER="2") == ["True"]
+    whole = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    for turn, file in enumerate(sorted(tmp_path.iterdir())):
+        content = whole[file.name]
+        middle = len(content) // 2
+        damaged = [b"", content[:middle], content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]]
+        file.write_bytes(damaged[turn % 3])
+    assert many(1, "cuda", CUPRIC_CACHE_DIR=str(tmp_path), CUPRIC_TIER="2") == ["True"]
+    mended = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    assert mended.keys() == whole.keys() and all(len(mended[name]) == len(whole[name]) for name in whole)
+
+
+def test_a_cache_folder_without_permission_to_write(compiler, tmp_path):
+    cache = tmp_path / "cache"
+    cache.mkdir(0o555)
+    for tier in ("2", "0"):
+        assert many(2, "cuda", CUPRIC_CACHE_DIR=str(cache), CUPRIC_TIER=tier) == ["True"] * 2
+    # Who may do everything may write there.
+    assert os.geteuid() == 0 or not list(cache.iterdir())
+    cache.chmod(0o755)
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "half", "changed"])
+def test_a_damaged_pack_is_done_without(damage, compiler, tmp_path):
+    packs = list((Path(cp.__file__).parent / "pack").glob("*.pack"))
+    if not packs:
+        pytest.skip("this build has no pack")
+    for pack in packs:
+        content = bytearray(pack.read_bytes())
+        for place in range(len(content) // 9, len(content), len(content) // 8):
+            content[place] ^= 255
+        damaged = {"empty": b"", "half": pack.read_bytes()[: len(content) // 2], "changed": bytes(content)}
+        if damage in damaged:
+            (tmp_path / pack.name).write_bytes(damaged[damage])
+    settings = {"CUPRIC_PACK": str(tmp_path), "CUPRIC_CACHE_DIR": str(tmp_path / "cache")}
+    assert many(1, "cuda", **settings) == ["True"]
 
 
 def test_a_cache_that_cannot_be_written(device, tmp_path):

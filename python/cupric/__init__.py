@@ -285,11 +285,9 @@ def shares_memory(a, b, max_work=None):
 def _prepare():
     here = os.path.dirname(__file__)
     _core.set_library_search([folder for folder in sys.path if folder], os.path.join(here, "pack"))
-    # A thread that works in the background does not live on in a child.
+    # A child has no thread but the one that forked: none may be in the middle of something then.
     os.register_at_fork(
-        before=_core.before_fork,
-        after_in_parent=_core.after_fork_in_parent,
-        after_in_child=_core.after_fork_in_child,
+        before=_core.before_fork, after_in_parent=_core.after_fork, after_in_child=_core.after_fork_in_child
     )
     import atexit
 

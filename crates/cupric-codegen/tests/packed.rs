@@ -49,8 +49,8 @@ impl Checker {
 fn lies(storage: u64, dtype: DType, shape: &[usize]) -> [Operand; 3] {
     let whole = packed(storage, dtype, shape);
     let turned = shape.iter().rev().copied().collect::<Vec<_>>();
-    let turned = Operand { layout: Layout::row_major(&turned, dtype.size()).reversed_axes(), ..whole.clone() };
-    let odd = Operand { layout: Layout { offset: 1, ..whole.layout.clone() }, ..whole.clone() };
+    let turned = Operand { layout: Layout::row_major(&turned, dtype.size()).reversed_axes().into(), ..whole.clone() };
+    let odd = Operand { layout: Layout { offset: 1, ..Layout::clone(&whole.layout) }.into(), ..whole.clone() };
     [whole, turned, odd]
 }
 
@@ -247,10 +247,10 @@ fn every_index() {
         {
             let mut index = lies(1, by, &[40])[lie].clone();
             index.layout =
-                Layout { shape: shape[..].into(), strides: [index.layout.strides[0], 0][..].into(), offset: 0 };
+                Layout { shape: shape[..].into(), strides: [index.layout.strides[0], 0][..].into(), offset: 0 }.into();
             let mut whole = packed(2, dtype, &[40, 3]);
             let stride = whole.layout.strides[0];
-            whole.layout.strides[0] = 0;
+            std::sync::Arc::make_mut(&mut whole.layout).strides[0] = 0;
             let indices = vec![IndexOperand { operand: index, length: 40, stride }];
             let other = lies(3, dtype, &shape)[lie].clone();
             let (shape, name) = (Dims::from_slice(&shape), || format!("{dtype} by {by}"));

@@ -3,6 +3,7 @@
 use crate::{
     array::PyArray,
     errors::{self, enter, enter_waiting},
+    gate,
 };
 use cupric::{
     Array, DType,
@@ -12,7 +13,13 @@ use cupric::{
     },
 };
 use pyo3::{exceptions::PyValueError, intern, prelude::*, types::PyDict};
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 /// A device.
 #[pyclass(name = "Device", module = "cupric._core", frozen)]
@@ -347,28 +354,35 @@ fn set_running(running: &str) -> PyResult<&'static str> {
     Ok(RUNNINGS.into_iter().find(|(_, known)| *known == before).map_or("deferred", |(name, _)| name))
 }
 
-/// Stops background work and keeps everything as it is, until the fork is over.
+/// Stops background work and holds calls of other threads back, so that the process may fork.
 #[pyfunction]
 fn before_fork(py: Python<'_>) -> PyResult<()> {
+    py.detach(gate::close);
     enter_waiting(py, || {
         runtime::open_devices().iter().for_each(|device| device.pause());
         Ok(())
     })?;
-    // Now the interpreter's lock is kept: a thread that got it could wait for one of those that are taken here.
+    // A call that keeps the interpreter's lock may have queued work meanwhile; now none can until the fork.
     enter(py, || {
-        runtime::before_fork();
+        runtime::open_devices().iter().for_each(|device| device.pause());
         Ok(())
     })
 }
 
+/// Lets calls of other threads go on.
 #[pyfunction]
-fn after_fork_in_parent() {
-    runtime::after_fork_in_parent();
+fn after_fork() {
+    gate::open();
 }
 
+// A child has none of the threads that compile, and must not wait for them at its end.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Lets calls go on in a child.
 #[pyfunction]
 fn after_fork_in_child() {
-    runtime::after_fork_in_child();
+    FORKED.store(true, Ordering::Relaxed);
+    gate::open_in_child();
 }
 
 /// Before the process ends: launches all queued work, so that arrays shared with others are up to date, and waits for what
@@ -379,7 +393,9 @@ fn finish(py: Python<'_>) -> PyResult<()> {
         for device in runtime::open_devices() {
             device.pause();
             #[cfg(feature = "gpu")]
-            if let Some(gpu) = device.backend().as_any().downcast_ref::<cupric_gpu::GpuBackend>() {
+            if !FORKED.load(Ordering::Relaxed)
+                && let Some(gpu) = device.backend().as_any().downcast_ref::<cupric_gpu::GpuBackend>()
+            {
                 gpu.finish();
             }
         }
@@ -421,7 +437,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(use_common_allocator, module)?)?;
     module.add_function(wrap_pyfunction!(set_running, module)?)?;
     module.add_function(wrap_pyfunction!(before_fork, module)?)?;
-    module.add_function(wrap_pyfunction!(after_fork_in_parent, module)?)?;
+    module.add_function(wrap_pyfunction!(after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(after_fork_in_child, module)?)?;
     module.add_function(wrap_pyfunction!(finish, module)?)?;
     module.add_function(wrap_pyfunction!(set_library_search, module)?)?;

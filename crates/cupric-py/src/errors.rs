@@ -1,5 +1,6 @@
 //! The one door between Python and Rust: errors become exceptions here, and panics are caught.
 
+use crate::gate;
 use cupric::{Error, Exception};
 use pyo3::{exceptions, ffi, prelude::*, types::PyString};
 use std::{
@@ -18,7 +19,10 @@ pub(crate) fn enter<T>(py: Python<'_>, call: impl FnOnce() -> cupric::Result<T>)
 /// The same for calls that may wait, copy, compile or compute: other Python threads run meanwhile.
 pub(crate) fn enter_waiting<T: Send>(py: Python<'_>, call: impl FnOnce() -> cupric::Result<T> + Send) -> PyResult<T> {
     let before = ATTACHED.replace(false);
-    let outcome = py.detach(|| guarded(call));
+    let outcome = py.detach(|| {
+        let _pass = gate::pass();
+        guarded(call)
+    });
     ATTACHED.set(before);
     outcome.map_err(|error| raise(py, &error))
 }
@@ -33,20 +37,23 @@ pub(crate) fn outside(call: &mut dyn FnMut()) {
     if !ATTACHED.replace(false) {
         return call();
     }
-    let _back = Back(
-        // SAFETY: the thread came through `enter`, which has the lock.
-        unsafe { ffi::PyEval_SaveThread() },
-    );
+    // SAFETY: the thread came through `enter`, which has the interpreter's lock.
+    let state = unsafe { ffi::PyEval_SaveThread() };
+    // The pass is the last to go: what the call has locked is not to be seen by a fork.
+    let _back = Back { state, _pass: gate::pass() };
     call();
 }
 
 /// Takes the interpreter's lock again, also when a panic goes by.
-struct Back(*mut ffi::PyThreadState);
+struct Back {
+    state: *mut ffi::PyThreadState,
+    _pass: gate::Pass,
+}
 
 impl Drop for Back {
     fn drop(&mut self) {
         // SAFETY: this is the state that was saved, on the same thread.
-        unsafe { ffi::PyEval_RestoreThread(self.0) };
+        unsafe { ffi::PyEval_RestoreThread(self.state) };
         ATTACHED.set(true);
     }
 }

@@ -7,6 +7,7 @@ mod device;
 mod dlpack;
 mod errors;
 mod functions;
+mod gate;
 mod host;
 mod indexing;
 #[cfg(feature = "gpu")]

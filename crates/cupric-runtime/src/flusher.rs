@@ -3,7 +3,7 @@
 use crate::{device::Device, lock};
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, Weak,
+        Arc, Mutex, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::{JoinHandle, Thread},
@@ -30,7 +30,7 @@ struct Signs {
     round: AtomicU64,
 }
 
-pub(crate) struct Running {
+struct Running {
     handle: JoinHandle<()>,
     stop: Arc<AtomicBool>,
 }
@@ -60,18 +60,6 @@ impl Flusher {
             self.signs.looking.store(true, Ordering::SeqCst);
             running.handle.thread().unpark();
         }
-    }
-
-    /// Keeps others from starting or stopping the thread.
-    pub fn hold(&self) -> MutexGuard<'_, Option<Running>> {
-        lock(&self.thread)
-    }
-
-    /// In a forked child, where the thread is not.
-    pub fn forget(&self) {
-        // The thread's handle is left alone: there is nobody to wait for.
-        std::mem::forget(lock(&self.thread).take());
-        self.signs.looking.store(false, Ordering::SeqCst);
     }
 
     /// Ends the thread.

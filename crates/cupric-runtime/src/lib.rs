@@ -10,7 +10,6 @@ mod device;
 mod enqueue;
 mod failures;
 mod flusher;
-mod fork;
 mod host;
 mod launch;
 mod order;
@@ -29,7 +28,6 @@ pub use self::{
     backend::{Backend, Blocking, DeviceKind, RawEvent, RawStream, Ticket, Timing, Waiting},
     config::{Config, DeviceChoice, Running, parse_device},
     device::{Device, set_running},
-    fork::{after_fork_in_child, after_fork_in_parent, before_fork},
     host::{HostBlock, HostPool},
     outside::set_outside,
     places::set_place_source,

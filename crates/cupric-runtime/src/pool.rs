@@ -5,7 +5,7 @@ use cupric_core::{Error, Result};
 use rustc_hash::FxHashMap;
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{Arc, Mutex},
 };
 
 /// The bytes that a request takes from a pool: at most an eighth more, so that near sizes share blocks.
@@ -38,7 +38,7 @@ pub struct Pool {
 }
 
 #[derive(Default)]
-pub(crate) struct State {
+struct State {
     // What is promised to arrays, whether they have a block yet or not.
     reserved: usize,
     // What the device has given: blocks in use, and the cached ones.
@@ -207,11 +207,6 @@ impl Pool {
     #[must_use]
     pub fn backend(&self) -> &Arc<dyn Backend> {
         &self.backend
-    }
-
-    /// The pool as it is, which nobody can change meanwhile.
-    pub(crate) fn hold(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
     }
 }
 
