@@ -22,9 +22,9 @@ use crate::{
 };
 use cupric_codegen::{DeviceLimits, Planner, Program};
 use cupric_ir::{MatMul, Op};
-use cupric_runtime::{Backend, Blocking, DeviceKind, RawEvent, RawStream, Ticket, Timing, Waiting};
+use cupric_runtime::{Backend, Blocking, Config, DeviceKind, RawEvent, RawStream, Ticket, Timing, Waiting};
 use smallvec::SmallVec;
-use std::{any::Any, ptr::NonNull, sync::Arc};
+use std::{any::Any, path::Path, ptr::NonNull, sync::Arc};
 
 /// A GPU.
 pub struct GpuBackend {
@@ -48,7 +48,7 @@ impl GpuBackend {
     pub fn open(driver: Arc<dyn Driver>, ordinal: usize) -> Result<GpuBackend> {
         let gpu = Arc::new(Gpu::open(driver, ordinal)?);
         let disk = || DiskCache::new(DiskCache::default_folder(), DiskCache::DEFAULT_LIMIT);
-        let pack = pack_file(gpu.arch()).and_then(|file| Pack::open(&file, Pack::content(&file)?).ok());
+        let pack = pack_file(gpu.arch()).and_then(|file| opened(&file));
         let compiler = Box::new(Compiler::new(&gpu)?);
         let kernels = Kernels::new(gpu.clone(), Tier::from_environment(), pack, disk(), compiler);
         Self::assemble(gpu, kernels, disk())
@@ -231,6 +231,15 @@ impl GpuBackend {
         let Op::MatMul(product) = op else { return None };
         self.blas.plan(product).map(|plan| (&self.blas, plan))
     }
+}
+
+/// The pack in a file. One that is damaged is as good as none, and the log says so.
+fn opened(file: &Path) -> Option<Pack> {
+    let opened = Pack::open(file);
+    if let (Err(error), true) = (&opened, Config::get().log) {
+        eprintln!("cupric: {}: {error}", file.display());
+    }
+    opened.ok()
 }
 
 /// The driver's stream behind the queue's name for it.

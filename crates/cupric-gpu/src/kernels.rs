@@ -14,6 +14,7 @@ use cupric_codegen::Kernel;
 use cupric_runtime::Config;
 use rustc_hash::FxHashMap;
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock,
         atomic::{AtomicU32, Ordering},
@@ -121,6 +122,10 @@ impl Kernels {
         if let Some(function) = self.packed(kernel)? {
             return Ok(Some(self.keep(kernel.key, function)));
         }
+        // While it is being made it is not looked for again.
+        if lock(&self.making).contains_key(&kernel.key) {
+            return Ok(None);
+        }
         match self.kept_on_disk(kernel) {
             Some(image) => Ok(Some(self.load(kernel, &image)?)),
             None => Ok(None),
@@ -222,7 +227,11 @@ impl Kernels {
         }
         making.insert(kernel.key, Making::Running);
         drop(making);
-        let outcome = self.compile(kernel).and_then(|image| self.load(kernel, &image));
+        // A panic must not leave others waiting for ever.
+        let made = || self.compile(kernel).and_then(|image| self.load(kernel, &image));
+        let outcome = catch_unwind(AssertUnwindSafe(made)).unwrap_or_else(|_| {
+            Err(GpuError::Unsupported(format!("making the kernel {} panicked, which is a bug", kernel.name)))
+        });
         let mut making = lock(&self.making);
         match &outcome {
             Ok(_) => making.remove(&kernel.key),

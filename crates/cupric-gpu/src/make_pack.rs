@@ -102,7 +102,7 @@ mod tests {
         };
         let kernels: Vec<_> = (0..30).map(|index| kernel(index, &format!("kernel_of_{index}"))).collect();
         let bytes = make_pack(&nvrtc, Arch::Sm(90), &kernels, 2, |_, _| {}).unwrap();
-        let pack = Pack::from_bytes(bytes, pack_content(&kernels, Arch::Sm(90), nvrtc.version())).unwrap();
+        let pack = Pack::from_bytes(bytes).unwrap();
         assert_eq!((pack.modules(), pack.kernels()), (2, 30));
         let entry = pack.find(29).unwrap();
         assert_eq!((entry.module, entry.name), (1, "kernel_of_29"));

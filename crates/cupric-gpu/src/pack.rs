@@ -74,7 +74,7 @@ impl PackBuilder {
         Ok(module)
     }
 
-    /// The file's bytes. `content` is a hash of what the kernels were made from; [`Pack::open`] asks for the same.
+    /// The file's bytes. `content` is a hash of what the kernels were made from, by which [`Pack::content`] tells whether to make it again.
     pub fn finish(&self, content: u128) -> Vec<u8> {
         let mut body = vec![0; HEADER];
         let mut index = self.counts();
@@ -163,32 +163,27 @@ impl Pack {
         u128_at(&header, 8)
     }
 
-    /// Opens a pack in a file, made from what hashes to `content`.
+    /// Opens a pack in a file. Kernels are found by what they are made from, so a pack of another build just lacks some.
     ///
     /// # Errors
-    /// When it cannot be read, is damaged, or was made from something else.
-    pub fn open(path: &Path, content: u128) -> Result<Self> {
+    /// When it cannot be read or is damaged.
+    pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|error| {
             GpuError::Unsupported(format!("the pack of kernels {} cannot be opened: {error}", path.display()))
         })?;
-        Self::read(Data::File(file), content)
+        Self::read(Data::File(file))
     }
 
-    /// Opens a pack in memory, made from what hashes to `content`.
+    /// Opens a pack in memory.
     ///
     /// # Errors
-    /// When it is damaged or was made from something else.
-    pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>, content: u128) -> Result<Self> {
-        Self::read(Data::Memory(bytes.into()), content)
+    /// When it is damaged.
+    pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self> {
+        Self::read(Data::Memory(bytes.into()))
     }
 
-    fn read(data: Data, content: u128) -> Result<Self> {
+    fn read(data: Data) -> Result<Self> {
         let header = data.read(0, HEADER as u64).filter(|header| header.starts_with(MAGIC)).ok_or_else(damaged)?;
-        if u128_at(&header, 8) != Some(content) {
-            return Err(GpuError::Unsupported(
-                "the pack of kernels was made from other sources than this build: make it again".to_owned(),
-            ));
-        }
         let number = |at| u64_at(&header, at).ok_or_else(damaged);
         let index = data.read(number(24)?, number(32)?).ok_or_else(damaged)?.into_owned();
         if checksum(&index) != number(40)? {

@@ -51,7 +51,7 @@ fn world(tier: Tier, packed: &[&Kernel], compiler: Fake) -> World {
     for kernel in packed {
         builder.add(b"packed", [(kernel.key, kernel.name.clone())]).unwrap();
     }
-    let pack = Pack::from_bytes(builder.finish(0), 0).unwrap();
+    let pack = Pack::from_bytes(builder.finish(0)).unwrap();
     let disk = || DiskCache::new(None, 0);
     let kernels = Kernels::new(gpu.clone(), tier, Some(pack), disk(), Box::new(Shared(compiler.clone())));
     World { driver, compiler, backend: GpuBackend::assemble(gpu, kernels, disk()).unwrap() }
