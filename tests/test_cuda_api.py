@@ -1,6 +1,8 @@
 """Streams, events, devices, pools, limits; on a machine without a GPU they speak of the host."""
 
+import ctypes
 import gc
+import pickle
 import threading
 
 import numpy as np
@@ -32,8 +34,92 @@ def test_devices(device):
 
 
 def test_a_device_that_is_not_there():
-    with pytest.raises(Exception, match=r"(?i)device"):
+    with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match=r"(?i)device") as raised:
         cp.cuda.Device(999).use()
+    assert raised.value.status == 101
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (again.status, str(again)) == (101, "cudaErrorInvalidDevice: invalid device ordinal")
+    cp.cuda.runtime.check_status(0)
+    with pytest.raises(cp.cuda.runtime.CUDARuntimeError, match="cudaErrorInvalidValue"):
+        cp.cuda.runtime.check_status(1)
+
+
+def test_attributes_and_limits_of_a_gpu(device):
+    runtime, gpu = cp.cuda.runtime, cp.cuda.Device()
+    if device != "cuda":
+        assert gpu.attributes == {}
+        for ask in (
+            lambda: gpu.compute_capability,
+            lambda: gpu.pci_bus_id,
+            lambda: runtime.deviceGetAttribute(runtime.cudaDevAttrWarpSize, 0),
+            lambda: runtime.deviceGetLimit(runtime.cudaLimitStackSize),
+        ):
+            with pytest.raises(runtime.CUDARuntimeError, match="cudaErrorNoDevice"):
+                ask()
+        return
+    of = runtime.getDeviceProperties(0)
+    assert gpu.attributes["MultiProcessorCount"] == of["multiProcessorCount"] and len(gpu.attributes) > 80
+    assert runtime.deviceGetAttribute(runtime.cudaDevAttrWarpSize, 0) == of["warpSize"] == 32
+    assert gpu.compute_capability == f"{of['major']}{of['minor']}"
+    assert cp.cuda.Device.from_pci_bus_id(gpu.pci_bus_id) == gpu and gpu.pci_bus_id.count(":") == 2
+    before = runtime.deviceGetLimit(runtime.cudaLimitPrintfFifoSize)
+    runtime.deviceSetLimit(runtime.cudaLimitPrintfFifoSize, 2 * before)
+    assert runtime.deviceGetLimit(runtime.cudaLimitPrintfFifoSize) >= 2 * before
+    runtime.deviceSetLimit(runtime.cudaLimitPrintfFifoSize, before)
+    assert runtime.deviceCanAccessPeer(0, 0) == 0
+    a = cp.arange(3)
+    known = runtime.pointerGetAttributes(a.data.ptr)
+    assert (known.type, known.device, known.devicePointer) == (runtime.memoryTypeDevice, 0, a.data.ptr)
+    assert runtime.pointerGetAttributes(np.zeros(3).ctypes.data).type == runtime.memoryTypeUnregistered
+
+
+def test_memory_by_address():
+    runtime, size = cp.cuda.runtime, 4000
+    host, back = np.arange(1000, dtype="i4"), np.zeros(1000, "i4")
+    one, two, pinned = runtime.malloc(size), runtime.malloc(size), runtime.hostAlloc(size, runtime.hostAllocPortable)
+    runtime.memcpy(one, host.ctypes.data, size, runtime.memcpyHostToDevice)
+    stream = runtime.streamCreateWithFlags(runtime.streamNonBlocking)
+    runtime.memcpyAsync(two, one, size, runtime.memcpyDeviceToDevice, stream)
+    runtime.memcpyAsync(pinned, two, size, runtime.memcpyDeviceToHost, stream)
+    runtime.streamSynchronize(stream)
+    runtime.memcpy(back.ctypes.data, pinned, size, runtime.memcpyHostToHost)
+    assert (back == host).all()
+    runtime.memset(one, 1, 8)
+    runtime.memsetAsync(one + 8, 2, 4, stream)
+    runtime.streamSynchronize(stream)
+    runtime.memcpy(back.ctypes.data, one, 16, runtime.memcpyDefault)
+    assert back[:4].tolist() == [0x01010101, 0x01010101, 0x02020202, 3]
+    runtime.streamDestroy(stream)
+    for address, give in ((one, runtime.free), (two, runtime.free), (pinned, runtime.freeHost)):
+        give(address)
+        with pytest.raises(runtime.CUDARuntimeError, match="cudaErrorInvalidValue"):
+            give(address)
+    runtime.free(0)
+    with pytest.raises(runtime.CUDARuntimeError, match="direction"):
+        runtime.memcpy(1, 2, 3, 9)
+
+
+def test_pointers_copy():
+    one, two = cp.cuda.alloc(64), cp.cuda.alloc(64)
+    host, back = np.arange(16, dtype="i4"), np.zeros(16, "i4")
+    one.copy_from_host(host.ctypes.data, 64)
+    two.memset(255, 64)
+    (two + 8).copy_from(one + 8, 56)
+    two.copy_to_host(ctypes.c_void_p(back.ctypes.data), 64)
+    assert back.tolist() == [-1, -1, *range(2, 16)]
+    stream = cp.cuda.Stream(non_blocking=True)
+    two.copy_from_device_async(one, 8, stream)
+    two.memset_async(7, 4, stream)
+    two.copy_to_host_async(back.ctypes.data, 64, stream)
+    stream.synchronize()
+    assert back.tolist() == [0x07070707, 1, *range(2, 16)]
+    one.copy_from(ctypes.c_void_p(back.ctypes.data), 4)
+    one.copy_from_host_async(back.ctypes.data, 8, stream)
+    one.copy_from_async(two, 0, stream)
+    assert cp.ndarray((2,), "i4", one).tolist() == [0x07070707, 1]
+    assert (
+        int(two) == two.ptr and (two + 8 - 8).ptr == two.ptr and two.device == cp.cuda.Device() and two.device_id == 0
+    )
 
 
 # --- streams and events
@@ -113,6 +199,50 @@ def test_elapsed_time_of_an_event_that_was_not_recorded():
         cp.cuda.get_elapsed_time(cp.cuda.Event(), cp.cuda.Event())
 
 
+def test_streams_and_events_by_handle():
+    runtime, calls = cp.cuda.runtime, []
+    stream, start, end = (
+        runtime.streamCreate(),
+        runtime.eventCreate(),
+        runtime.eventCreateWithFlags(runtime.eventBlockingSync),
+    )
+    runtime.eventRecord(start, stream)
+    with cp.cuda.ExternalStream(stream):
+        a = cp.arange(1000) * 2
+    runtime.eventRecord(end, stream)
+    runtime.eventSynchronize(end)
+    assert runtime.eventQuery(end) == runtime.streamQuery(stream) == 0 <= runtime.eventElapsedTime(start, end)
+    runtime.streamWaitEvent(0, end)
+    runtime.streamAddCallback(stream, lambda *given: calls.append(given), "arg")
+    runtime.launchHostFunc(stream, calls.append, "other")
+    runtime.streamSynchronize(stream)
+    assert calls == [(stream, 0, "arg"), "other"] and int(a[-1]) == 1998
+    runtime.eventDestroy(start)
+    with pytest.raises(runtime.CUDARuntimeError, match="InvalidResourceHandle"):
+        runtime.eventQuery(start)
+    runtime.eventDestroy(end)
+    runtime.streamDestroy(stream)
+    with pytest.raises(runtime.CUDARuntimeError, match="InvalidResourceHandle"):
+        runtime.streamDestroy(stream)
+
+
+def test_streams_of_other_libraries():
+    class Theirs:
+        def __init__(self, stream):
+            self.stream = stream
+
+        def __cuda_stream__(self):
+            return 0, self.stream.ptr
+
+    ours = cp.cuda.Stream(False, True, False, -1)
+    assert ours.priority == -1 and ours.is_non_blocking and not cp.cuda.Stream.null.is_non_blocking
+    with cp.cuda.Stream.from_external(Theirs(ours)) as stream:
+        assert stream.ptr == ours.ptr and int((cp.arange(10) + 1).sum()) == 55
+    assert (
+        cp.cuda.Stream.from_external(ours).ptr == ours.ptr and cp.cuda.Stream.null.ptr == cp.cuda.Stream.ptds.ptr == 0
+    )
+
+
 # --- pools
 
 
@@ -164,6 +294,14 @@ def test_limits():
     assert pool.get_limit() == 0
     pool.set_limit(size=MIB)
     assert pool.get_limit() == MIB
+    pool.set_limit(fraction=0.25)
+    assert pool.get_limit() == cp.cuda.Device().mem_info[1] // 4
+    pool.set_limit(fraction=0)
+    assert pool.get_limit() == 0
+    for wrong in ({"fraction": 1.5}, {"fraction": -0.1}, {"size": -1}, {"size": 1, "fraction": 0.5}):
+        with pytest.raises(ValueError, match=r"range|specified"):
+            pool.set_limit(**wrong)
+    pool.set_limit(size=MIB)
     with cp.cuda.using_allocator(pool.malloc):
         with pytest.raises(cp.cuda.memory.OutOfMemoryError, match=r"(?i)memory"):
             cp.ones(MIB, "f4")

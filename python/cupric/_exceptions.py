@@ -24,16 +24,25 @@ class CUDARuntimeError(RuntimeError):
     """A failure in the terms of the CUDA runtime; `status` is its number."""
 
     def __init__(self, status, message=None):
-        super().__init__(message if message is not None else f"CUDA error {status}")
+        super().__init__(_described(status) if message is None else message)
         self.status = status
 
+    def __reduce__(self):
+        return type(self), (self.status, str(self))
 
-class CUDADriverError(RuntimeError):
-    """A failure of the CUDA driver; `status` is its number."""
 
-    def __init__(self, status, message=None):
-        super().__init__(message if message is not None else f"CUDA driver error {status}")
-        self.status = status
+class CUDADriverError(CUDARuntimeError):
+    """A failure of the CUDA driver; `status` is its number.
+
+    Nothing of the CUDA runtime is used, so what it would report is told by the driver: hence the base class.
+    """
+
+
+def _described(status):
+    from cupric.cuda._numbers import STATUS
+
+    name, meaning = STATUS.get(status, (f"CUDA error {status}", "unknown error"))
+    return f"{name}: {meaning}"
 
 
 class CompileException(Exception):

@@ -269,6 +269,11 @@ pub trait Driver: Send + Sync {
     /// The least and the greatest stream priority; greater priorities are smaller numbers.
     fn priority_range(&self) -> Result<(i32, i32)>;
 
+    /// One of the current context's limits, by CUDA's numbering.
+    fn limit(&self, limit: i32) -> Result<usize>;
+    /// Sets one of the current context's limits; the driver may round it up.
+    fn set_limit(&self, limit: i32, value: usize) -> Result<()>;
+
     /// Free and total memory.
     fn memory_info(&self) -> Result<MemoryInfo>;
     /// Allocates device memory.

@@ -5,6 +5,8 @@ mod convert;
 mod creation;
 mod device;
 mod dlpack;
+#[cfg(feature = "gpu")]
+mod driver;
 mod errors;
 mod functions;
 mod gate;
@@ -34,7 +36,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dlpack::register(module)?;
     host::register(module)?;
     #[cfg(feature = "gpu")]
-    kernels::register(module)?;
+    {
+        driver::register(module)?;
+        kernels::register(module)?;
+    }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     let rows = pyo3::types::PyDict::new(module.py());
     for &row in cupric::ufuncs() {

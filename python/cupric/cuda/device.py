@@ -3,6 +3,7 @@
 import threading
 
 from cupric import _core
+from cupric.cuda import runtime
 
 __all__ = ["Device", "get_compute_capability", "get_device_id"]
 
@@ -47,7 +48,7 @@ class Device:
     @property
     def _core(self):
         if self._handle is None:
-            self._handle = _core.device(self.id)
+            self._handle = runtime._device(self.id)
         return self._handle
 
     def __int__(self):
@@ -96,14 +97,12 @@ class Device:
 
     @property
     def attributes(self):
-        """The device's properties by name; nothing for the host."""
-        return self._core.properties()
+        """The GPU's attributes by their names in CUDA (`MultiProcessorCount`, say); nothing for the host."""
+        return runtime._attributes(self._core)
 
     @property
     def name(self):
         """What the device is called."""
-        from cupric.cuda import runtime
-
         return runtime.getDeviceProperties(self.id)["name"].decode()
 
     @property
@@ -114,23 +113,17 @@ class Device:
     @property
     def pci_bus_id(self):
         """The GPU's place on the PCI bus."""
-        of = self._core.properties()
-        if not of:
-            raise _no_gpu()
-        return f"{of['pciDomainID']:04X}:{of['pciBusID']:02X}:{of['pciDeviceID']:02X}.0"
+        return runtime.deviceGetPCIBusId(self.id)
 
-
-def _no_gpu():
-    from cupric._exceptions import CUDARuntimeError
-
-    return CUDARuntimeError(100, "cudaErrorNoDevice: the CPU device has no such property")
+    @classmethod
+    def from_pci_bus_id(cls, pci_bus_id):
+        """The GPU at a place on the PCI bus."""
+        return cls(runtime.deviceGetByPCIBusId(pci_bus_id))
 
 
 def get_compute_capability(device=None):
     """A GPU's compute capability as digits, `'90'` say."""
-    of = (Device() if device is None else device)._core.properties()
-    if not of:
-        raise _no_gpu()
+    of = runtime._gpu((Device() if device is None else device)._core).properties()
     return f"{of['major']}{of['minor']}"
 
 

@@ -1,7 +1,10 @@
 """Memory pools, pointers, and where new arrays take their memory from."""
 
+import ctypes
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+
+import numpy as np
 
 from cupric import _core
 from cupric._exceptions import OutOfMemoryError
@@ -115,16 +118,61 @@ class MemoryPointer:
 
     def copy_from_device(self, src, size):
         """Copies bytes from another place on the device."""
-        self._bytes(size)[...] = src._bytes(size)
+        if size:
+            self._bytes(size)[...] = src._bytes(size)
 
-    copy_from = copy_from_device
-    copy_from_device_async = copy_from_device
+    def copy_from_device_async(self, src, size, stream=None):
+        """Copies bytes from another place on the device, in a stream's order."""
+        with _on(stream):
+            self.copy_from_device(src, size)
+
+    def copy_from_host(self, mem, size):
+        """Copies bytes from host memory, whose address is a number or a `ctypes` pointer."""
+        if size:
+            self._bytes(size).set(_host_bytes(mem, size))
+
+    def copy_from_host_async(self, mem, size, stream=None):
+        """Copies bytes from host memory, in a stream's order; the memory may be changed as soon as this returns."""
+        with _on(stream):
+            self.copy_from_host(mem, size)
+
+    def copy_from(self, mem, size):
+        """Copies bytes from another place on the device, or from the host."""
+        (self.copy_from_device if isinstance(mem, MemoryPointer) else self.copy_from_host)(mem, size)
+
+    def copy_from_async(self, mem, size, stream=None):
+        """Copies bytes from another place on the device, or from the host, in a stream's order."""
+        with _on(stream):
+            self.copy_from(mem, size)
+
+    def copy_to_host(self, mem, size):
+        """Copies bytes to host memory, whose address is a number or a `ctypes` pointer."""
+        if size:
+            self._bytes(size).get(out=_host_bytes(mem, size))
+
+    def copy_to_host_async(self, mem, size, stream=None):
+        """Copies bytes to host memory, in a stream's order; they are there when this returns."""
+        with _on(stream):
+            self.copy_to_host(mem, size)
 
     def memset(self, value, size):
         """Sets bytes to a value."""
-        self._bytes(size).fill(value)
+        if size:
+            self._bytes(size).fill(value)
 
-    memset_async = memset
+    def memset_async(self, value, size, stream=None):
+        """Sets bytes to a value, in a stream's order."""
+        with _on(stream):
+            self.memset(value, size)
+
+
+def _on(stream):
+    return nullcontext() if stream is None else stream
+
+
+def _host_bytes(mem, size):
+    address = mem.value if isinstance(mem, ctypes.c_void_p) else int(mem)
+    return np.frombuffer((ctypes.c_ubyte * size).from_address(address), np.uint8)
 
 
 class MemoryPool:

@@ -20,6 +20,8 @@ _entered = _Entered()
 class _Base:
     """What streams have in common, whoever made them."""
 
+    priority = 0
+
     @property
     def ptr(self):
         """The driver's handle; from now on the stream's work is launched at its call."""
@@ -105,14 +107,24 @@ class Stream(_Base):
     >>> stream.synchronize()
     """
 
-    def __init__(self, null=False, non_blocking=False, ptds=False, *, priority=None):
+    def __init__(self, null=False, non_blocking=False, ptds=False, priority=None):
         if null and ptds:
             raise ValueError("null and ptds cannot both be set")
         device = _core.device()
         self.null = null
-        self._handle = (
-            device.null_stream() if null or ptds else _core.Stream(device, bool(non_blocking), int(priority or 0))
-        )
+        self.priority = int(priority or 0)
+        self._handle = device.null_stream() if null or ptds else _core.Stream(device, bool(non_blocking), self.priority)
+
+    @staticmethod
+    def from_external(obj):
+        """A stream of another library: an object with the method `__cuda_stream__`, which gives a version and the handle."""
+        version, ptr = obj.__cuda_stream__()
+        if version != 0:
+            raise NotImplementedError(f"version {version} of the stream protocol is not known")
+        return ExternalStream(ptr)
+
+    def __cuda_stream__(self):
+        return 0, self.ptr
 
     def __repr__(self):
         return f"<Stream {'null' if self._handle.is_null else hex(id(self))} (device {self.device_id})>"

@@ -96,6 +96,8 @@ functions! {
         cuCtxGetCurrent(*mut usize);
         cuCtxSynchronize();
         cuCtxGetStreamPriorityRange(*mut i32, *mut i32);
+        cuCtxGetLimit(*mut usize, i32);
+        cuCtxSetLimit(i32, usize);
         cuMemGetInfo_v2(*mut usize, *mut usize);
         cuMemAlloc_v2(*mut u64, usize);
         cuMemAllocManaged(*mut u64, usize, c_uint);
@@ -383,6 +385,16 @@ impl Driver for CudaDriver {
         let (mut least, mut greatest) = (0, 0);
         call!(self.api.cuCtxGetStreamPriorityRange(&mut least, &mut greatest))?;
         Ok((least, greatest))
+    }
+
+    fn limit(&self, limit: i32) -> Result<usize> {
+        let mut value = 0;
+        call!(self.api.cuCtxGetLimit(&mut value, limit))?;
+        Ok(value)
+    }
+
+    fn set_limit(&self, limit: i32, value: usize) -> Result<()> {
+        call!(self.api.cuCtxSetLimit(limit, value))
     }
 
     fn memory_info(&self) -> Result<MemoryInfo> {

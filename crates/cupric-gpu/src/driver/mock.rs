@@ -103,6 +103,12 @@ impl Driver for MockDriver {
     fn priority_range(&self) -> Result<(i32, i32)> {
         Ok((0, 0))
     }
+    fn limit(&self, _: i32) -> Result<usize> {
+        Ok(1024)
+    }
+    fn set_limit(&self, _: i32, _: usize) -> Result<()> {
+        Ok(())
+    }
     fn memory_info(&self) -> Result<MemoryInfo> {
         Ok(MemoryInfo { free: 1, total: 2 })
     }
