@@ -4,6 +4,7 @@ import ctypes
 import gc
 import pickle
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -346,6 +347,106 @@ def test_results_that_die_unseen_give_their_memory_back(pool):
     del a, _
     gc.collect()
     assert pool.used_bytes() == 0
+
+
+# --- allocators
+
+
+def in_thread(run):
+    """What a function gives in a thread of its own."""
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(run).result()
+
+
+@pytest.fixture
+def common():
+    """A pool that all threads use during the test."""
+    mine = cp.cuda.MemoryPool()
+    cp.cuda.set_allocator(mine.malloc)
+    yield mine
+    cp.cuda.set_allocator(None)
+
+
+def test_set_allocator_is_for_all_threads(common):
+    here, there = cp.ones(1000), in_thread(lambda: cp.ones(2000))
+    assert common.used_bytes() >= 24_000 and cp.cuda.get_allocator() == common.malloc
+    assert in_thread(cp.cuda.get_allocator) == common.malloc
+    with cp.cuda.Stream(non_blocking=True):
+        assert float((here[0] + there).sum()) == 4000
+    del here, there
+    gc.collect()
+    assert common.used_bytes() == 0
+
+
+def test_using_allocator_wins_in_its_thread_alone(common):
+    one, two = cp.cuda.MemoryPool(), cp.cuda.MemoryPool()
+    with cp.cuda.using_allocator(one.malloc):
+        a = cp.ones(1000)
+        b = in_thread(lambda: cp.ones(1000))
+        assert (one.used_bytes() >= 8000, common.used_bytes() >= 8000) == (True, True)
+        with cp.cuda.using_allocator(two.malloc):
+            c = cp.ones(1000)
+        d = cp.ones(1000)
+        assert one.used_bytes() == 2 * two.used_bytes() == 2 * common.used_bytes()
+        with pytest.raises(ValueError, match="using_allocator"):
+            cp.cuda.set_allocator(two.malloc)
+        with cp.cuda.using_allocator(None):
+            e = cp.ones(1000)
+        assert one.used_bytes() == 2 * two.used_bytes() == 2 * common.used_bytes()
+    f = cp.ones(1000)
+    assert common.used_bytes() == one.used_bytes()
+    assert all(float(array.sum()) == 1000 for array in (a, b, c, d, e, f))
+
+
+def test_set_allocator_while_another_thread_uses_its_own(common):
+    mine, inside, done = cp.cuda.MemoryPool(), threading.Event(), threading.Event()
+
+    def work():
+        with cp.cuda.using_allocator(mine.malloc):
+            inside.set()
+            done.wait(60)
+            return cp.ones(1000)
+
+    with ThreadPoolExecutor(1) as executor:
+        future = executor.submit(work)
+        inside.wait(60)
+        cp.cuda.set_allocator(None)
+        done.set()
+        a = future.result()
+    assert mine.used_bytes() >= 8000 and common.used_bytes() == 0 and float(a.sum()) == 1000
+
+
+def test_an_allocator_of_ones_own(common):
+    pool, sizes = cp.cuda.MemoryPool(), []
+
+    def allocate(size):
+        sizes.append(size)
+        if size > MIB:
+            raise OverflowError("too much for me")
+        return pool.malloc(size)
+
+    cp.cuda.set_allocator(allocate)
+    a = in_thread(lambda: cp.ones(1000) + 1)
+    assert float(a.sum()) == 2000 and 8000 in sizes and pool.used_bytes() >= 8000 and common.used_bytes() == 0
+    with pytest.raises(OverflowError, match="too much for me"):
+        cp.zeros(MIB)
+    assert float((a * 2).sum()) == 4000
+    assert cp.cuda.alloc(100).mem.size == 100 and sizes[-1] == 100
+    cp.cuda.set_allocator(None)
+    count = len(sizes)
+    assert float(cp.ones(10).sum()) == 10 and len(sizes) == count
+    del a
+    gc.collect()
+    assert pool.used_bytes() == 0
+
+
+def test_an_error_leaves_the_allocator_as_it_was(common):
+    with pytest.raises(ZeroDivisionError), cp.cuda.using_allocator(cp.cuda.MemoryPool().malloc):
+        1 / 0  # noqa: B018
+    assert cp.cuda.get_allocator() == common.malloc
+    for wrong in (5, "malloc"):
+        with pytest.raises(TypeError):
+            cp.cuda.set_allocator(wrong)
 
 
 # --- page-locked memory
