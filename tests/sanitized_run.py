@@ -63,13 +63,51 @@ def random():
     return bool(cp.isfinite(a).all()) and int(cp.random.default_rng(1).integers(0, 9, N).max()) == 8
 
 
+def transfers():
+    host, pinned = np.arange(1_000_003, dtype="i4"), cp.zeros_pinned(1_000_003, "i4")
+    a = cp.asarray(host)
+    a.get(out=pinned)
+    pinned += 1
+    b = cp.asarray(pinned) - a
+    place = cp.cuda.alloc(64)
+    place.memset(3, 64)
+    (place + 32).copy_from(place, 32)
+    return bool((b == 1).all()) and cp.ndarray((64,), "u1", place).tolist() == [3] * 64
+
+
+OWN = """extern "C" __global__ void scale(const float* x, float* y, int n, float by, double plus, bool on) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = on ? x[i] * by + plus : 0;
+}"""
+
+
+def own_kernels():
+    if not cp.cuda.is_available():
+        return True
+    x, y = cp.arange(N, dtype="f4"), cp.empty(N, "f4")
+    cp.RawKernel(OWN, "scale")((7,), (128,), (x, y, N, 2, 0.5, True))
+    return bool((y == x * 2 + 0.5).all())
+
+
 def empty():
     a = cp.zeros((0, 5))
     return a.sum().get() == 0 and (a + 1).shape == (0, 5) and cp.sort(a, axis=0).shape == (0, 5)
 
 
 def main():
-    for part in (maps, views, reductions, scans, sorts, selections, gathers, products, random, empty):
+    for part in (
+        maps,
+        views,
+        reductions,
+        scans,
+        sorts,
+        selections,
+        gathers,
+        products,
+        random,
+        transfers,
+        own_kernels,
+        empty,
+    ):
         assert part(), part.__name__
         print("ok", part.__name__, flush=True)
 
