@@ -9,7 +9,7 @@ use crate::{
 use std::{
     ffi::c_void,
     ptr::NonNull,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 /// Up to here the driver's own staging is as fast.
@@ -146,8 +146,14 @@ impl Staging {
 
     /// Runs the same work in as many threads as pay for this many bytes.
     fn in_threads(&self, bytes: usize, work: impl Fn() -> Result<()> + Sync) -> Result<()> {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = (bytes / (2 * CHUNK)).clamp(1, MOST_THREADS.min(cores));
+        // Asking the system takes longer than a small copy.
+        static CORES: OnceLock<usize> = OnceLock::new();
+        let cores = || *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let threads = bytes / (2 * CHUNK);
+        if threads <= 1 {
+            return work();
+        }
+        let threads = threads.min(MOST_THREADS).min(cores());
         std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(&work)).collect();
             let mine = work();

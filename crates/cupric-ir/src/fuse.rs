@@ -5,7 +5,7 @@ use crate::{
     op::{Op, Operand, StorageId},
     step::{Input, MapStep, ReduceStep, Step},
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// The most steps that are planned together.
@@ -99,16 +99,22 @@ pub struct Fused {
 #[must_use]
 pub fn fuse(steps: &[Step], alive: impl Fn(StorageId) -> bool) -> Vec<Fused> {
     assert!(steps.len() <= MOST_STEPS, "the queue is cut before it grows past the limit");
-    if let [step] = steps {
-        return vec![Fused { op: alone(step), steps: SmallVec::from_slice(&[0]) }];
+    let needed = needed(steps, &alive);
+    let mut single = needed.iter();
+    if let (Some(index), None) = (single.next(), single.next()) {
+        return vec![Fused { op: alone(&steps[index]), steps: SmallVec::from_slice(&[index]) }];
     }
-    let users = users(steps);
-    let absorbed = absorbed(steps, &users, &alive);
+    let users = users(steps, needed);
+    let absorbed = absorbed(steps, needed, &users, &alive);
     let home = vec![usize::MAX; steps.len()];
     let mut plan = Plan { steps, users: &users, alive: &alive, groups: Vec::new(), home, needs: Vec::new() };
     let mut waiting: FxHashMap<usize, usize> = FxHashMap::default();
     let mut seen: FxHashMap<StorageId, Users> = FxHashMap::default();
     for (index, step) in steps.iter().enumerate() {
+        if !needed.has(index) {
+            plan.needs.push(Set::default());
+            continue;
+        }
         let relations = Relations::of(step, &seen);
         plan.place(index, &relations, absorbed[index], &mut waiting);
         note(step, index, &mut seen);
@@ -136,10 +142,24 @@ fn note(step: &Step, index: usize, seen: &mut FxHashMap<StorageId, Users>) {
     }
 }
 
-fn users(steps: &[Step]) -> FxHashMap<StorageId, Users> {
+/// The steps that somebody will see something of.
+fn needed(steps: &[Step], alive: &impl Fn(StorageId) -> bool) -> Set {
+    let mut needed = Set::default();
+    let mut read: FxHashSet<StorageId> = FxHashSet::default();
+    for (index, step) in steps.iter().enumerate().rev() {
+        let seen = |operand: &&Operand| read.contains(&operand.storage) || alive(operand.storage);
+        if matches!(step, Step::Single(_)) || step.writes().iter().any(seen) {
+            needed.insert(index);
+            read.extend(step.reads().iter().map(|operand| operand.storage));
+        }
+    }
+    needed
+}
+
+fn users(steps: &[Step], needed: Set) -> FxHashMap<StorageId, Users> {
     let mut users = FxHashMap::default();
-    for (index, step) in steps.iter().enumerate() {
-        note(step, index, &mut users);
+    for index in needed.iter() {
+        note(&steps[index], index, &mut users);
     }
     users
 }
@@ -180,12 +200,13 @@ impl Relations {
 /// For each step the reduction that takes it in, if one does: a map whose results only that reduction sees.
 fn absorbed(
     steps: &[Step],
+    needed: Set,
     users: &FxHashMap<StorageId, Users>,
     alive: &impl Fn(StorageId) -> bool,
 ) -> Vec<Option<usize>> {
     let mut taker = vec![None; steps.len()];
-    for (index, step) in steps.iter().enumerate() {
-        let Step::Reduce(reduce) = step else { continue };
+    for index in needed.iter() {
+        let Step::Reduce(reduce) = &steps[index] else { continue };
         let mut wanted: Vec<&Operand> = vec![&reduce.input];
         while let Some(operand) = wanted.pop() {
             let Some(maker) = sole_maker(operand, index, users, alive, &taker) else { continue };

@@ -91,11 +91,26 @@ fn what_only_a_chain_sees_does_not_count_against_its_length() {
 
 #[test]
 fn what_a_chain_is_given_and_overwrites_counts() {
-    // 30 arrays that somebody filled before and nobody looks at any more.
+    // 30 arrays that somebody filled before.
     let steps: Vec<Step> = (2..32).map(|id| map("add", &[&vector(id), &vector(1)], &vector(id))).collect();
-    let ops = fuse(&steps, |id| id.0 == 1);
+    let ops = fuse(&steps, |_| true);
     assert!(ops.iter().all(|op| op.reads().len() + op.writes().len() <= 48), "{:?}", kinds(&ops));
     assert!(ops.len() > 1);
+}
+
+#[test]
+fn what_nobody_will_see_is_left_out() {
+    let total = sum(&vector(3), &scalar(4));
+    let dead = [map("add", &[&vector(1), &vector(2)], &vector(3)), total, map("sqrt", &[&vector(3)], &vector(5))];
+    assert!(fuse(&dead, |id| id.0 < 3).is_empty());
+    let fused = cupric_ir::fuse(&dead, |id| id.0 < 3 || id.0 == 5);
+    assert_eq!(fused.iter().map(|fused| fused.steps.to_vec()).collect::<Vec<_>>(), [[0, 2]]);
+}
+
+#[test]
+fn a_reduction_does_not_write_into_what_feeds_it() {
+    let steps = [map("sqrt", &[&vector(1)], &vector(2)), sum(&vector(2), &scalar(1))];
+    assert_eq!(kinds(&fuse(&steps, |id| id.0 == 1)), ["map", "sum"]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::{
     outside::{Handing, lock_outside},
     parting::Parting,
     pool::{Block, Pool, Reservation},
-    queue::Queue,
+    queue::{Batch, Queue},
     storage::Storage,
     stream::{Stream, StreamId},
 };
@@ -250,10 +250,21 @@ impl Device {
         self.launch_queued(id);
     }
 
-    /// The same, where the stream's `handing` is held.
+    /// Launches the groups of one queue that are closed.
+    pub(crate) fn flush_closed(&self, id: StreamId) {
+        let Some(handing) = self.handing(id) else { return };
+        let _held = lock_outside(&handing);
+        self.launch_taken(id, |queue| queue.take_closed(id));
+    }
+
+    /// Launches what one queue holds, where the stream's `handing` is held.
     fn launch_queued(&self, id: StreamId) {
+        self.launch_taken(id, Queue::take);
+    }
+
+    fn launch_taken(&self, id: StreamId, take: impl FnOnce(&mut Queue) -> Batch) {
         let taken = match lock(&self.queues).get_mut(&id) {
-            Some(lane) if !lane.queue.steps.is_empty() => (lane.raw, lane.queue.take()),
+            Some(lane) if !lane.queue.steps.is_empty() => (lane.raw, take(&mut lane.queue)),
             _ => return,
         };
         self.launch(id, taken.0, taken.1);

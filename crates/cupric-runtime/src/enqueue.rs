@@ -42,7 +42,7 @@ impl Device {
         let place = place();
         let bytes = step.bytes();
         let when = self.when(stream, &step, bytes, reads, writes);
-        let mut lanes = self.settled(stream.id(), &step, reads, writes, when);
+        let mut lanes = self.settled(stream.id(), reads, writes, when);
         let lane = lanes.get_mut(&stream.id()).expect("a stream is registered as long as it lives");
         if when == When::AtOnce && lane.queue.steps.is_empty() {
             drop(lanes);
@@ -62,9 +62,8 @@ impl Device {
             queue.places.resize(queue.steps.len(), None);
             queue.places.push(place);
         }
-        queue.traffic += step.traffic();
         queue.round = self.flusher.round();
-        queue.steps.push(step);
+        queue.push(step);
         let full = queue.is_full();
         drop(lanes);
         if full || when == When::AtOnce {
@@ -98,7 +97,6 @@ impl Device {
     fn settled(
         &self,
         stream: StreamId,
-        step: &Step,
         reads: &[&Arc<Storage>],
         writes: &[&Arc<Storage>],
         when: When,
@@ -107,9 +105,10 @@ impl Device {
         loop {
             let mut lanes = lock(&self.queues);
             let lane = lanes.get_mut(&stream).expect("a stream is registered as long as it lives");
-            let enough = lane.queue.traffic >= self.worthwhile && lane.queue.closes_before(step);
-            let full = enough || lane.queue.steps.len() >= MOST_STEPS;
-            let conflict = if full { Some(stream) } else { note(lane, stream, reads, writes, when, &mut waits) };
+            let full = lane.queue.steps.len() >= MOST_STEPS;
+            let closed = !full && lane.queue.has_closed(self.worthwhile);
+            let conflict =
+                if full || closed { Some(stream) } else { note(lane, stream, reads, writes, when, &mut waits) };
             let Some(conflict) = conflict else {
                 for earlier in waits {
                     self.order_in(&lanes, stream, earlier);
@@ -117,7 +116,7 @@ impl Device {
                 return lanes;
             };
             drop(lanes);
-            self.flush_stream(conflict);
+            if closed { self.flush_closed(stream) } else { self.flush_stream(conflict) }
         }
     }
 }

@@ -24,6 +24,9 @@ const WORTH_NAMING: usize = 1 << 20;
 // A cached block serves requests down to four fifths of its size.
 const MOST_SPARE: usize = 4;
 
+// A device keeps a 256th of its memory, or a sixteenth of what is free.
+const HEADROOM: usize = 256;
+
 /// A piece of a pool's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Block {
@@ -69,7 +72,9 @@ impl Pool {
         let wanted = state.reserved.saturating_add(size);
         // The device is asked only about requests that could fail.
         if size >= 1 << 28 || wanted > state.room - state.room / 8 {
-            state.room = self.backend.memory()?.0.saturating_add(state.taken);
+            // The device needs some for itself: kernels that are loaded later, say.
+            let (free, total) = self.backend.memory()?;
+            state.room = free - (total / HEADROOM).min(free / 16) + state.taken;
         }
         if wanted > state.room.min(state.limit.unwrap_or(usize::MAX)) {
             return Err(self.out_of_memory(&state, bytes));

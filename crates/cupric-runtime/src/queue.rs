@@ -23,8 +23,10 @@ pub(crate) struct Queue {
     pub storages: Vec<Arc<Storage>>,
     // The flusher's round in which the last step came.
     pub round: u64,
-    // Bytes that the steps move, if each goes to memory and back.
-    pub traffic: usize,
+    // Steps that no later one can share a kernel with, and the bytes that they move if each goes to memory and back.
+    closed: usize,
+    closed_traffic: usize,
+    open_traffic: usize,
     bytes: usize,
     bytes_looked_at: usize,
 }
@@ -53,17 +55,49 @@ impl Queue {
         held > MOST_HELD_BYTES
     }
 
-    /// Whether a step cannot be part of the last group that is queued.
-    pub fn closes_before(&self, step: &Step) -> bool {
-        self.steps.last().is_some_and(|last| last.shape() != step.shape())
+    /// Appends a step. One over another shape closes the groups before it.
+    pub fn push(&mut self, step: Step) {
+        if self.steps.last().is_some_and(|last| last.shape() != step.shape()) {
+            self.closed = self.steps.len();
+            self.closed_traffic += std::mem::take(&mut self.open_traffic);
+        }
+        self.open_traffic += step.traffic();
+        self.steps.push(step);
+    }
+
+    /// Whether the closed groups move this many bytes. What closed them was queued by an earlier call, so that temporaries of the
+    /// caller's that only they read have died by now.
+    pub fn has_closed(&self, traffic: usize) -> bool {
+        self.closed_traffic >= traffic
     }
 
     /// Hands out what is queued; the queue is empty afterwards.
     pub fn take(&mut self) -> Batch {
-        let generation = self.generation;
         let taken = std::mem::take(self);
-        self.generation = generation + 1;
-        let Queue { steps, places, storages, .. } = taken;
+        self.generation = taken.generation + 1;
+        Batch::of(taken)
+    }
+
+    /// Hands out the closed groups; the open one stays.
+    pub fn take_closed(&mut self, stream: StreamId) -> Batch {
+        let mut taken = std::mem::take(self);
+        let count = taken.closed;
+        self.generation = taken.generation + 1;
+        self.steps = taken.steps.drain(count..).collect();
+        self.places = taken.places.drain(count.min(taken.places.len())..).collect();
+        (self.round, self.open_traffic) = (taken.round, taken.open_traffic);
+        let operands = self.steps.iter().flat_map(|step| step.reads().into_iter().chain(step.writes()));
+        let used: FxHashSet<StorageId> = operands.map(|operand| operand.storage).collect();
+        for storage in taken.storages.iter().filter(|storage| used.contains(&storage.id())) {
+            self.hold(storage, &mut lock(&storage.work), stream);
+        }
+        Batch::of(taken)
+    }
+}
+
+impl Batch {
+    fn of(queue: Queue) -> Batch {
+        let Queue { generation, steps, places, storages, .. } = queue;
         let alive = storages.iter().filter(|storage| !only_here(storage)).map(|storage| storage.id()).collect();
         Batch { generation, steps, places, storages, alive }
     }

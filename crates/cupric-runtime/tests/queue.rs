@@ -540,7 +540,11 @@ fn closed_groups_that_keep_the_device_busy_are_launched() {
     add(&device, &b, &a, &b).unwrap();
     assert_eq!(runs(&diary), 0, "the last group stays open");
     add(&device, &c, &c, &c).unwrap();
-    assert_eq!(runs(&diary), 1, "what is of another shape closes it");
+    assert_eq!(runs(&diary), 0, "the caller's temporaries may be dying");
+    add(&device, &c, &c, &c).unwrap();
+    assert_eq!(runs(&diary), 1, "what is of another shape has closed it");
+    c.settle().unwrap();
+    assert_eq!(runs(&diary), 2, "the open group was not cut");
 }
 
 #[test]
