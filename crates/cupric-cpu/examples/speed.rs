@@ -45,7 +45,10 @@ impl Bench {
     fn execute(&self, op: &Op) {
         let addresses: Vec<u64> =
             op.reads().iter().chain(op.writes().iter()).map(|operand| self.arrays[&operand.storage]).collect();
-        self.cpu.execute(STREAM, op, &addresses, 0).expect("the operation runs");
+        let bytes = self.cpu.workspace(op).expect("a size");
+        let workspace = self.cpu.allocate(bytes).expect("memory");
+        self.cpu.execute(STREAM, op, &addresses, workspace).expect("the operation runs");
+        self.cpu.release(workspace, bytes);
     }
 
     /// Times what the command line's words occur in.

@@ -159,16 +159,16 @@ impl Backend for Cpu {
         16 << 10
     }
 
-    fn workspace(&self, _: &Op) -> Result<usize> {
-        Ok(0)
+    fn workspace(&self, op: &Op) -> Result<usize> {
+        Ok(if let Op::Sort(op) = op { sort::workspace(op) } else { 0 })
     }
 
-    fn execute(&self, _: RawStream, op: &Op, addresses: &[u64], _: u64) -> Result<Option<Ticket>> {
+    fn execute(&self, _: RawStream, op: &Op, addresses: &[u64], workspace: u64) -> Result<Option<Ticket>> {
         match op {
             Op::Map(op) => map::map(op, addresses, &self.threads),
             Op::Reduce(op) => reduce::reduce(op, addresses, &self.threads),
             Op::Scan(op) => scan::scan(op, addresses, &self.threads),
-            Op::Sort(op) => sort::sort(op, addresses, &self.threads),
+            Op::Sort(op) => sort::sort(op, addresses, workspace, &self.threads),
             Op::Select(op) => select::select(op, addresses, &self.threads),
             Op::Gather(op) => index::take(op, addresses, &self.threads),
             Op::Scatter(op) => index::put(op, addresses),

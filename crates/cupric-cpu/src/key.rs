@@ -31,7 +31,7 @@ impl Form {
 }
 
 /// The bits of an element, and keys made of them.
-pub(crate) trait Key: Copy + Ord + Default + Send + Sync {
+pub(crate) trait Key: Copy + Ord + Default + From<u8> + Send + Sync + 'static {
     /// The key of every NaN, after all others.
     const LAST: Self;
 
@@ -41,8 +41,16 @@ pub(crate) trait Key: Copy + Ord + Default + Send + Sync {
     fn bits(self, form: Form) -> Self;
     /// Whether these are the bits of a negative zero.
     fn is_negative_zero(self) -> bool;
-    /// The `index`th byte, the least first.
-    fn digit(self, index: usize) -> usize;
+    /// The eight bits from `shift` on.
+    fn digit(self, shift: u32) -> u8;
+    /// The same number, with 64 bits.
+    fn wide(self) -> u64;
+    /// The bits that are set in either.
+    fn or(self, other: Self) -> Self;
+    /// The bits that are set in one of both.
+    fn xor(self, other: Self) -> Self;
+    /// Both in their order.
+    fn ordered(self, other: Self) -> (Self, Self);
 }
 
 macro_rules! keys {
@@ -79,8 +87,28 @@ macro_rules! keys {
             }
 
             #[inline(always)]
-            fn digit(self, index: usize) -> usize {
-                (self >> (8 * index)) as usize & 255
+            fn digit(self, shift: u32) -> u8 {
+                (self >> shift) as u8
+            }
+
+            #[inline(always)]
+            fn wide(self) -> u64 {
+                self.into()
+            }
+
+            #[inline(always)]
+            fn or(self, other: $T) -> $T {
+                self | other
+            }
+
+            #[inline(always)]
+            fn xor(self, other: $T) -> $T {
+                self ^ other
+            }
+
+            #[inline(always)]
+            fn ordered(self, other: $T) -> ($T, $T) {
+                (self.min(other), self.max(other))
             }
         }
     )*};

@@ -4,6 +4,7 @@
 //! sets and chosen at run time. What our own loops compute does not depend on threads, layouts or instruction sets.
 
 mod backend;
+mod beside;
 mod blas;
 mod folder;
 mod folding;
@@ -14,6 +15,7 @@ mod level;
 mod map;
 mod matmul;
 mod memory;
+mod network;
 mod number;
 mod product;
 mod program;

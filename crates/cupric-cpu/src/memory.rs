@@ -41,19 +41,6 @@ pub(crate) fn release(address: u64, bytes: usize) {
     }
 }
 
-/// An empty vector with room for `len` elements, in huge pages if it is large.
-pub(crate) fn room<T>(len: usize) -> Vec<T> {
-    let room: Vec<T> = Vec::with_capacity(len);
-    let start = room.as_ptr() as usize;
-    let (first, end) = (start.next_multiple_of(HUGE), (start + len * size_of::<T>()) / HUGE * HUGE);
-    if first < end {
-        let pages = room.as_ptr().cast_mut().cast::<libc::c_void>().wrapping_byte_add(first - start);
-        // SAFETY: these whole pages belong to the vector; the call is advice.
-        unsafe { libc::madvise(pages, end - first, libc::MADV_HUGEPAGE) };
-    }
-    room
-}
-
 /// Free and total bytes of the host.
 pub(crate) fn amounts() -> Result<(usize, usize)> {
     let text =

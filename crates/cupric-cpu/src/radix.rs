@@ -1,110 +1,316 @@
-//! A stable radix sort, from the least byte on, on one thread or several.
+//! A stable radix sort, from the least digit on, on one thread or several.
 
-use crate::{key::Key, memory::room, threads::Threads};
+use crate::{
+    key::{Form, Key},
+    level::{Kernel, best},
+    threads::Threads,
+};
+use smallvec::SmallVec;
+use std::{marker::PhantomData, ops::Range};
 
-// Below this a comparison sort is faster.
-const FEW: usize = 1024;
+/// Below this a comparison sort is faster.
+pub(crate) const FEW: usize = 256;
 
-/// Sorts stably by key. Items with equal keys must stand in their own order (`T: Ord`), as positions do.
-pub(crate) fn sort<T: Copy + Ord + Send + Sync, K: Key>(
-    mut items: Vec<T>,
-    key: impl Fn(&T) -> K + Sync,
-    threads: Option<&Threads>,
-) -> Vec<T> {
-    if items.len() < FEW {
-        items.sort_unstable();
-        return items;
-    }
-    let parts = threads.map_or(1, Threads::count);
-    let mut other: Vec<T> = room(items.len());
-    for digit in 0..size_of::<K>() {
-        let pass = Pass { parts, key: &key, digit, threads };
-        let counts = pass.counts(&items);
-        let Some(places) = places(&counts, items.len()) else { continue };
-        pass.spread(&items, other.as_mut_ptr(), places);
-        // SAFETY: all of it was just written.
-        unsafe { other.set_len(items.len()) };
-        std::mem::swap(&mut items, &mut other);
-    }
-    items
+/// Something that is sorted by the bits of an element.
+pub(crate) trait Item: Copy + Send + Sync + 'static {
+    /// The unsigned integer that holds them.
+    type Key: Key;
+    /// The bits.
+    fn bits(&self) -> Self::Key;
 }
 
-type Counts = [usize; 256];
+macro_rules! items {
+    ($($T:ty)*) => {$(
+        impl Item for $T {
+            type Key = $T;
+            #[inline(always)]
+            fn bits(&self) -> $T {
+                *self
+            }
+        }
+    )*};
+}
 
-/// Where each part's items of each digit go; nothing if all items share the digit.
-fn places(counts: &[Counts], len: usize) -> Option<Vec<Counts>> {
-    let total = |digit: usize| counts.iter().map(|part| part[digit]).sum::<usize>();
-    if (0..256).any(|digit| total(digit) == len) {
-        return None;
+items!(u8 u16 u32 u64);
+
+/// An element with its position.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Pair<K, P> {
+    pub(crate) bits: K,
+    pub(crate) at: P,
+}
+
+impl<K: Key, P: Copy + Send + Sync + 'static> Item for Pair<K, P> {
+    type Key = K;
+    #[inline(always)]
+    fn bits(&self) -> K {
+        self.bits
     }
-    let (mut places, mut next) = (counts.to_vec(), 0);
-    for digit in 0..256 {
-        for part in &mut places {
-            next += std::mem::replace(&mut part[digit], next);
+}
+
+/// Items of one form, and the threads that may help.
+pub(crate) struct Sorter<'a, T> {
+    form: Form,
+    len: usize,
+    threads: Option<&'a Threads>,
+    parts: usize,
+    item: PhantomData<T>,
+}
+
+/// What is left to do for some items.
+pub(crate) struct Passes {
+    // Digits begin at these bits.
+    shifts: SmallVec<[u32; 8]>,
+    // Whether equal digits leave an order to be found.
+    rest: bool,
+}
+
+impl Passes {
+    /// How many times all items are moved.
+    pub(crate) fn count(&self) -> usize {
+        self.shifts.len()
+    }
+}
+
+const DIGIT: u32 = 8;
+const DIGITS: usize = 1 << DIGIT;
+type Places = [usize; DIGITS];
+
+// Digits are computed for so many items at once, in vectors.
+const BLOCK: usize = 512;
+
+impl<'a, T: Item> Sorter<'a, T> {
+    pub(crate) fn new(form: Form, len: usize, threads: Option<&'a Threads>) -> Sorter<'a, T> {
+        Sorter { form, len, threads, parts: threads.map_or(1, Threads::count), item: PhantomData }
+    }
+
+    /// Which digits differ.
+    ///
+    /// # Safety
+    /// `items` are the sorter's items.
+    pub(crate) unsafe fn passes(&self, items: *const T) -> Passes {
+        let mut differences = vec![T::Key::default(); self.parts];
+        let (items, shared) = (Shared(items.cast_mut()), Shared(differences.as_mut_ptr()));
+        self.each_part(|part, range| {
+            let form = std::ptr::from_ref(&self.form).cast();
+            let first = items.get().cast_const();
+            // SAFETY: the items are there; each part has a place of its own.
+            unsafe {
+                let out = shared.get().add(part).cast();
+                best::<Differences<T>>()(out, first.add(range.start).cast(), first.cast(), form, range.len());
+            }
+        });
+        let differ = differences.into_iter().map(Key::wide).fold(0, |all, one| all | one);
+        let (low, high) = (differ.trailing_zeros().min(63), 64 - differ.leading_zeros());
+        let all = high.saturating_sub(low).div_ceil(DIGIT);
+        // So many digits leave few items with equal ones, for numbers that are spread at all evenly.
+        let enough = (self.len.max(2).ilog2() + 14).div_ceil(DIGIT);
+        let count = if all > enough + 1 { enough } else { all };
+        let low = if count < all { high - count * DIGIT } else { low };
+        Passes { shifts: (0..count).map(|digit| low + digit * DIGIT).collect(), rest: count < all }
+    }
+
+    /// Sorts from `source` through `targets` in turns; gives the one that holds the result.
+    ///
+    /// # Safety
+    /// All three have room for the items; the first target is not the source.
+    pub(crate) unsafe fn sort(&self, passes: &Passes, source: *const T, targets: [*mut T; 2]) -> *const T {
+        let mut from = source;
+        for (turn, &shift) in passes.shifts.iter().enumerate() {
+            let to = targets[turn % 2];
+            // SAFETY: the caller's promise; what is read and what is written take turns.
+            unsafe { self.pass(from, to, shift) };
+            from = to;
+        }
+        if passes.rest {
+            // SAFETY: at least one pass was made, so this is a target.
+            unsafe { self.finish(from.cast_mut(), passes.shifts[0]) };
+        }
+        from
+    }
+
+    unsafe fn pass(&self, from: *const T, to: *mut T, shift: u32) {
+        let mut places = vec![[0; DIGITS]; self.parts];
+        let shared = Shared(places.as_mut_ptr());
+        let (from, to) = (Shared(from.cast_mut()), Shared(to));
+        self.each_part(|part, range| {
+            // SAFETY: each part counts in its own array; the items are there.
+            unsafe { self.count(&mut *shared.get().add(part), from.get(), range, shift) };
+        });
+        let mut next = 0;
+        for digit in 0..DIGITS {
+            for part in &mut places {
+                next += std::mem::replace(&mut part[digit], next);
+            }
+        }
+        let shared = Shared(places.as_mut_ptr());
+        self.each_part(|part, range| {
+            // SAFETY: the places of all parts together are those of all items, each once.
+            unsafe { self.spread(&mut *shared.get().add(part), from.get(), to.get(), range, shift) };
+        });
+    }
+
+    unsafe fn count(&self, counts: &mut Places, items: *const T, range: Range<usize>, shift: u32) {
+        // Equal digits that follow each other are counted in different places, so that they need not wait for each other.
+        let mut sides = [[0_usize; DIGITS]; 4];
+        let mut act = |_: *const T, digits: &[u8]| {
+            let fours = digits.chunks_exact(4);
+            fours.remainder().iter().for_each(|&digit| sides[0][digit as usize] += 1);
+            fours.for_each(|four| (0..4).for_each(|side| sides[side][four[side] as usize] += 1));
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks(items, range, shift, &mut act) };
+        for (digit, count) in counts.iter_mut().enumerate() {
+            *count = sides.iter().map(|side| side[digit]).sum();
         }
     }
-    Some(places)
+
+    unsafe fn spread(&self, places: &mut Places, from: *const T, to: *mut T, range: Range<usize>, shift: u32) {
+        let mut act = |items: *const T, digits: &[u8]| {
+            for (at, &digit) in digits.iter().enumerate() {
+                let place = &mut places[digit as usize];
+                // SAFETY: the caller's places are those of these items.
+                unsafe { to.add(*place).write(*items.add(at)) };
+                *place += 1;
+            }
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks(from, range, shift, &mut act) };
+    }
+
+    /// Calls `act` with each block of items and their digits.
+    #[inline(always)]
+    unsafe fn blocks(&self, items: *const T, range: Range<usize>, shift: u32, act: &mut impl FnMut(*const T, &[u8])) {
+        let mut digits = [0; BLOCK];
+        let how = Digit { form: self.form, shift };
+        let how = std::ptr::from_ref(&how).cast();
+        let run = best::<Digits<T>>();
+        for start in range.clone().step_by(BLOCK) {
+            let n = BLOCK.min(range.end - start);
+            let items = items.wrapping_add(start);
+            // SAFETY: the caller has the items, and there is room for the digits of a block.
+            unsafe { run(digits.as_mut_ptr(), items.cast(), how, how, n) };
+            act(items, &digits[..n]);
+        }
+    }
+
+    /// Sorts the items whose bits from `shift` on are equal.
+    unsafe fn finish(&self, items: *mut T, shift: u32) {
+        let (form, items) = (self.form, Shared(items));
+        let key = move |item: &T| item.bits().key(form);
+        self.each_part(|_, range| {
+            // SAFETY: the items are there. A part takes the runs that begin in it, and of another's items only the upper bits
+            // of keys, which nobody changes, are looked at.
+            let upper = |at: usize| key(unsafe { &*items.get().add(at) }).wide() >> shift;
+            let mut start = range.start;
+            while start > 0 && start < range.end && upper(start - 1) == upper(start) {
+                start += 1;
+            }
+            while start < range.end {
+                let here = upper(start);
+                let mut end = start + 1;
+                while end < self.len && upper(end) == here {
+                    end += 1;
+                }
+                if end - start > 1 {
+                    // SAFETY: the run is this part's alone.
+                    unsafe { std::slice::from_raw_parts_mut(items.get().add(start), end - start) }.sort_by_key(key);
+                }
+                start = end;
+            }
+        });
+    }
+
+    fn each_part(&self, act: impl Fn(usize, Range<usize>) + Sync) {
+        let bounds = |part: usize| part * self.len / self.parts..(part + 1) * self.len / self.parts;
+        let run = |range: Range<usize>| range.for_each(|part| act(part, bounds(part)));
+        match self.threads {
+            Some(threads) => threads.share(self.parts, self.len, run),
+            None => run(0..self.parts),
+        }
+    }
 }
 
-struct Pass<'a, F> {
-    parts: usize,
-    key: &'a F,
-    digit: usize,
-    threads: Option<&'a Threads>,
+/// Sorts a few items.
+pub(crate) fn sort_few<T: Item>(items: &mut [T], form: Form) {
+    items.sort_by_key(|item| item.bits().key(form));
 }
 
 /// A pointer that threads share, each using places of its own.
-struct Shared<T>(*mut T);
+pub(crate) struct Shared<T>(pub(crate) *mut T);
 
 // SAFETY: every use says which places are whose.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    fn get(&self) -> *mut T {
+    pub(crate) fn get(&self) -> *mut T {
         self.0
     }
 }
 
-impl<F: Sync> Pass<'_, F> {
-    fn each_part(&self, len: usize, act: impl Fn(usize, std::ops::Range<usize>) + Sync) {
-        let bounds = |part: usize| part * len / self.parts..(part + 1) * len / self.parts;
-        let run = |range: std::ops::Range<usize>| range.for_each(|part| act(part, bounds(part)));
-        match self.threads {
-            Some(threads) => threads.share(self.parts, len, run),
-            None => run(0..self.parts),
+/// Runs an expression with `$form` standing for a form whose kind is known, so that loops need not ask.
+macro_rules! by_form {
+    ($given:expr, $form:ident => $body:expr) => {
+        match $given {
+            Form::Truth => {
+                let $form = Form::Truth;
+                $body
+            }
+            Form::Unsigned => {
+                let $form = Form::Unsigned;
+                $body
+            }
+            Form::Signed => {
+                let $form = Form::Signed;
+                $body
+            }
+            Form::Float(infinity) => {
+                let $form = Form::Float(infinity);
+                $body
+            }
         }
-    }
+    };
+}
+pub(crate) use by_form;
 
-    fn counts<T: Sync, K: Key>(&self, items: &[T]) -> Vec<Counts>
-    where
-        F: Fn(&T) -> K,
-    {
-        let mut counts = vec![[0; 256]; self.parts];
-        let shared = Shared(counts.as_mut_ptr());
-        self.each_part(items.len(), |part, range| {
-            // SAFETY: each part counts in its own array.
-            let counts: &mut Counts = unsafe { &mut *shared.get().add(part) };
-            for item in &items[range] {
-                counts[(self.key)(item).digit(self.digit)] += 1;
-            }
-        });
-        counts
-    }
+struct Digit {
+    form: Form,
+    shift: u32,
+}
 
-    fn spread<T: Copy + Sync + Send, K: Key>(&self, items: &[T], other: *mut T, mut places: Vec<Counts>)
-    where
-        F: Fn(&T) -> K,
-    {
-        let (shared, places) = (Shared(other), Shared(places.as_mut_ptr()));
-        self.each_part(items.len(), |part, range| {
-            // SAFETY: each part has places of its own.
-            let places: &mut Counts = unsafe { &mut *places.get().add(part) };
-            for item in &items[range] {
-                let place = &mut places[(self.key)(item).digit(self.digit)];
-                // SAFETY: the places of all parts together are those of all items, each once.
-                unsafe { shared.get().add(*place).write(*item) };
-                *place += 1;
-            }
-        });
+/// Digits of keys.
+struct Digits<T>(PhantomData<T>);
+
+impl<T: Item> Kernel for Digits<T> {
+    #[inline(always)]
+    unsafe fn run(out: *mut u8, items: *const u8, how: *const u8, _: *const u8, n: usize) {
+        // SAFETY: the caller gives items, room for as many digits, and what a digit is.
+        let (items, out, how) = unsafe {
+            let out = std::slice::from_raw_parts_mut(out, n);
+            (std::slice::from_raw_parts(items.cast::<T>(), n), out, &*how.cast::<Digit>())
+        };
+        let shift = how.shift;
+        by_form!(how.form, form => out.iter_mut().zip(items).for_each(|(out, item)| {
+            *out = item.bits().key(form).digit(shift);
+        }));
+    }
+}
+
+/// The bits in which keys differ from the first one's.
+struct Differences<T>(PhantomData<T>);
+
+impl<T: Item> Kernel for Differences<T> {
+    #[inline(always)]
+    unsafe fn run(out: *mut u8, items: *const u8, first: *const u8, form: *const u8, n: usize) {
+        // SAFETY: the caller gives items, the first of all, a form, and room for a key.
+        let (items, first, form) =
+            unsafe { (std::slice::from_raw_parts(items.cast::<T>(), n), &*first.cast::<T>(), *form.cast::<Form>()) };
+        let first = first.bits().key(form);
+        let differ = by_form!(form, form => items.iter().fold(T::Key::default(), |differ, item| {
+            differ.or(item.bits().key(form).xor(first))
+        }));
+        // SAFETY: as above.
+        unsafe { out.cast::<T::Key>().write(differ) }
     }
 }

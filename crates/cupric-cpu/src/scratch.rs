@@ -7,6 +7,9 @@ use std::cell::RefCell;
 #[derive(Clone, Copy)]
 struct Line(#[expect(dead_code, reason = "only its room is used")] [u8; 64]);
 
+/// More lines than these are not kept.
+const MOST: usize = (16 << 20) / 64;
+
 thread_local! {
     static FREE: RefCell<Vec<Vec<Line>>> = const { RefCell::new(Vec::new()) };
 }
@@ -36,6 +39,9 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let lines = std::mem::take(&mut self.lines);
+        if lines.len() > MOST {
+            return;
+        }
         // The thread may be ending.
         let _ = FREE.try_with(|free| free.borrow_mut().push(lines));
     }

@@ -1,19 +1,42 @@
 //! Stable sorts along the last axis, NaN last.
 
 use crate::{
-    key::{Form, Key, complex_key},
-    memory::room,
-    radix,
+    beside,
+    key::{ComplexPart, Form, Key, complex_key},
+    radix::{FEW, Item, Pair, Shared, Sorter, sort_few},
+    scratch::Scratch,
     space::Space,
     threads::Threads,
     transfer::{Field, gather, scatter},
 };
 use cupric_core::{DType, Error, Result};
 use cupric_ir::{Sort, Sorted};
-use rayon::prelude::*;
+use std::ops::Range;
+
+/// From this length on a row may be shared among threads, and is sorted in the operation's workspace.
+const LONG: usize = 1 << 16;
+
+/// The most bytes of working memory that a thread has for a row of its own.
+const OWN_ROOM: usize = 8 << 20;
+
+/// The bytes that a sort wants to work in.
+pub(crate) fn workspace(sort: &Sort) -> usize {
+    match sort.shape.last() {
+        Some(&length) if length >= LONG && !sort.shape.contains(&0) => 2 * room(sort, length),
+        _ => 0,
+    }
+}
+
+/// The bytes that hold a row's items.
+fn room(sort: &Sort, length: usize) -> usize {
+    let dtype = sort.input.dtype;
+    let pair = if dtype.component().size() == 8 || length > u32::MAX as usize { 16 } else { 8 };
+    let item = if sort.answer == Sorted::Values && !dtype.is_complex() { dtype.size() } else { pair };
+    (length * item).next_multiple_of(64)
+}
 
 /// Runs a sort; `addresses` are the bases of input and output.
-pub(crate) fn sort(sort: &Sort, addresses: &[u64], threads: &Threads) -> Result<()> {
+pub(crate) fn sort(sort: &Sort, addresses: &[u64], workspace: u64, threads: &Threads) -> Result<()> {
     let Some((&length, outer)) = sort.shape.split_last() else {
         return Err(Error::Unsupported { what: "a sort without an axis".into() });
     };
@@ -30,141 +53,250 @@ pub(crate) fn sort(sort: &Sort, addresses: &[u64], threads: &Threads) -> Result<
         output: Field::new(&sort.output, addresses[1]),
         answer: sort.answer,
     };
-    // Rows are shared among threads, and so is each row where there are too few of them.
-    let within = plan.rows.len < 4 * threads.count() && length >= 1 << 16;
-    if within {
-        (0..plan.rows.len).for_each(|row| plan.row(row, Some(threads)));
-    } else {
-        threads.share(plan.rows.len, plan.rows.len * length, |range| range.for_each(|row| plan.row(row, None)));
+    if beside::suits(&plan) {
+        beside::sort(&plan, threads);
+        return Ok(());
     }
+    let room = room(sort, length);
+    // Rows are shared among threads, and so is each row where there are too few of them.
+    if length >= LONG && (plan.rows.len < 4 * threads.count() || 2 * room > OWN_ROOM) {
+        let base = std::ptr::with_exposed_provenance_mut(workspace as usize);
+        (0..plan.rows.len).for_each(|row| plan.row(row, Rooms::new(base, room), Some(threads)));
+        return Ok(());
+    }
+    threads.share(plan.rows.len, plan.rows.len * length, |range| {
+        let mut scratch = Scratch::new(2 * room);
+        let base = scratch.base();
+        range.for_each(|row| plan.row(row, Rooms::new(base, room), None));
+    });
     Ok(())
 }
 
-struct Plan {
+pub(crate) struct Plan {
     // Operands: input, output.
-    rows: Space,
-    length: usize,
-    steps: [isize; 2],
-    input: Field,
-    output: Field,
-    answer: Sorted,
+    pub(crate) rows: Space,
+    pub(crate) length: usize,
+    pub(crate) steps: [isize; 2],
+    pub(crate) input: Field,
+    pub(crate) output: Field,
+    pub(crate) answer: Sorted,
 }
 
+/// Two stretches of memory with room for a row's items each.
+#[derive(Clone, Copy)]
+struct Rooms([*mut u8; 2]);
+
+impl Rooms {
+    fn new(base: *mut u8, room: usize) -> Rooms {
+        Rooms([base, base.wrapping_add(room)])
+    }
+
+    fn of<T>(self) -> [*mut T; 2] {
+        self.0.map(<*mut u8>::cast)
+    }
+}
+
+/// The position of an element, as pairs hold it.
+trait Position: Copy + Send + Sync + 'static {
+    fn of(at: usize) -> Self;
+    fn get(self) -> usize;
+}
+
+macro_rules! positions {
+    ($($T:ty)*) => {$(
+        impl Position for $T {
+            #[inline(always)]
+            fn of(at: usize) -> $T {
+                at as $T
+            }
+            #[inline(always)]
+            fn get(self) -> usize {
+                self as usize
+            }
+        }
+    )*};
+}
+
+positions!(u32 u64);
+
 impl Plan {
-    fn row(&self, row: usize, threads: Option<&Threads>) {
+    /// Where a row of the input and of the output begins.
+    pub(crate) fn ends(&self, row: usize) -> (*const u8, *mut u8) {
+        let from = self.input.address.wrapping_add_signed(self.rows.offset(0, row));
+        let to = self.output.address.wrapping_add_signed(self.rows.offset(1, row));
+        (std::ptr::with_exposed_provenance(from), std::ptr::with_exposed_provenance_mut(to))
+    }
+
+    fn row(&self, row: usize, rooms: Rooms, threads: Option<&Threads>) {
         let dtype = self.input.dtype;
-        match dtype {
-            DType::Complex64 | DType::Complex128 => self.complex_row(row, threads),
-            _ => match dtype.size() {
-                1 => self.real_row::<u8>(row, threads),
-                2 => self.real_row::<u16>(row, threads),
-                4 => self.real_row::<u32>(row, threads),
-                _ => self.real_row::<u64>(row, threads),
+        match (dtype, self.answer) {
+            (DType::Complex64, _) if self.length > u32::MAX as usize => {
+                self.complex_row::<u32, u64>(row, rooms, threads);
+            }
+            (DType::Complex64, _) => self.complex_row::<u32, u32>(row, rooms, threads),
+            (DType::Complex128, _) => self.complex_row::<u64, u64>(row, rooms, threads),
+            (_, Sorted::Values) => match dtype.size() {
+                1 => self.values::<u8>(row, rooms, threads),
+                2 => self.values::<u16>(row, rooms, threads),
+                4 => self.values::<u32>(row, rooms, threads),
+                _ => self.values::<u64>(row, rooms, threads),
+            },
+            (_, Sorted::Positions) => match dtype.size() {
+                1 => self.positions_by_length::<u8>(row, rooms, threads),
+                2 => self.positions_by_length::<u16>(row, rooms, threads),
+                4 => self.positions_by_length::<u32>(row, rooms, threads),
+                _ => self.positions::<u64, u64>(row, rooms, threads),
             },
         }
     }
 
-    fn read<T: Copy>(&self, row: usize) -> Vec<T> {
-        let mut elements: Vec<T> = room(self.length);
-        let from = self.input.address.wrapping_add_signed(self.rows.offset(0, row));
-        let from = std::ptr::with_exposed_provenance(from);
-        // SAFETY: the operation's caller vouches for the row; the vector has room for it.
-        unsafe { gather(size_of::<T>(), elements.as_mut_ptr().cast(), from, self.steps[0], self.length) };
-        // SAFETY: all of it was just written.
-        unsafe { elements.set_len(self.length) };
-        elements
-    }
-
-    fn write<T: Copy>(&self, row: usize, elements: &[T]) {
-        let to = self.output.address.wrapping_add_signed(self.rows.offset(1, row));
-        let to = std::ptr::with_exposed_provenance_mut(to);
-        // SAFETY: the operation's caller vouches for the row, whose elements are as large as these.
-        unsafe { scatter(size_of::<T>(), to, self.steps[1], elements.as_ptr().cast(), elements.len()) };
-    }
-
-    fn real_row<K: Key>(&self, row: usize, threads: Option<&Threads>) {
-        let form = Form::of(self.input.dtype);
-        let bits = self.read::<K>(row);
-        match self.answer {
-            Sorted::Values => self.write(row, &sorted(bits, form, threads)),
-            Sorted::Positions if self.length <= u32::MAX as usize => {
-                let mut pairs = room(self.length);
-                pairs.extend(bits.iter().enumerate().map(|(at, &bits)| (bits.key(form), at as u32)));
-                self.write_positions(
-                    row,
-                    radix::sort(pairs, |pair: &(K, u32)| pair.0, threads).iter().map(|pair| pair.1.into()),
-                );
-            }
-            Sorted::Positions => {
-                let mut pairs = room(self.length);
-                pairs.extend(bits.iter().enumerate().map(|(at, &bits)| (bits.key(form), at as u64)));
-                self.write_positions(
-                    row,
-                    radix::sort(pairs, |pair: &(K, u64)| pair.0, threads).iter().map(|pair| pair.1),
-                );
-            }
-        }
-    }
-
-    fn write_positions(&self, row: usize, positions: impl Iterator<Item = u64>) {
-        let mut answer = room(self.length);
-        answer.extend(positions.map(|at| at as i64));
-        self.write(row, &answer);
-    }
-
-    fn complex_row(&self, row: usize, threads: Option<&Threads>) {
-        if self.input.dtype == DType::Complex64 {
-            self.ordered_row(row, |bits: [u32; 2]| complex_key(bits), threads);
+    fn positions_by_length<K: Key + Item<Key = K>>(&self, row: usize, rooms: Rooms, threads: Option<&Threads>) {
+        if self.length > u32::MAX as usize {
+            self.positions::<K, u64>(row, rooms, threads);
         } else {
-            self.ordered_row(row, |bits: [u64; 2]| complex_key(bits), threads);
+            self.positions::<K, u32>(row, rooms, threads);
         }
     }
 
-    fn ordered_row<T, K>(&self, row: usize, key: impl Fn(T) -> K, threads: Option<&Threads>)
-    where
-        T: Copy,
-        K: Ord + Copy + Send,
-    {
-        let elements = self.read::<T>(row);
-        // With the position in it no two keys are equal, so any sort is stable.
-        let mut keys: Vec<(K, u64)> = elements.iter().enumerate().map(|(at, &bits)| (key(bits), at as u64)).collect();
-        match threads {
-            Some(threads) => threads.run(|| keys.par_sort_unstable()),
-            None => keys.sort_unstable(),
+    /// Elements keep their bits all the way, so that zeros of both signs and NaN of all kinds stay in their order.
+    fn values<K: Key + Item<Key = K>>(&self, row: usize, rooms: Rooms, threads: Option<&Threads>) {
+        let (form, n, size) = (Form::of(self.input.dtype), self.length, size_of::<K>());
+        let (from, to) = self.ends(row);
+        let packed = |address: usize, step: isize| step == size as isize && address.is_multiple_of(size);
+        let [first, second] = rooms.of::<K>();
+        // SAFETY: the operation's caller vouches for the row; the second room has space for it.
+        let set_aside = || unsafe {
+            gather(size, second.cast(), from, self.steps[0], n);
+            if form == Form::Truth {
+                std::slice::from_raw_parts_mut(second.cast::<u8>(), n)
+                    .iter_mut()
+                    .for_each(|byte| *byte = u8::from(*byte != 0));
+            }
+            second.cast_const()
+        };
+        let direct = n >= FEW && form != Form::Truth && packed(from.addr(), self.steps[0]);
+        let mut source = if direct { from.cast::<K>() } else { set_aside() };
+        if n < FEW {
+            // SAFETY: the elements were just set aside.
+            sort_few(unsafe { std::slice::from_raw_parts_mut(second, n) }, form);
+            return self.write(row, second);
         }
-        match self.answer {
-            Sorted::Positions => self.write_positions(row, keys.iter().map(|key| key.1)),
-            Sorted::Values => {
-                self.write(row, &keys.iter().map(|key| elements[key.1 as usize]).collect::<Vec<_>>());
+        let sorter = Sorter::new(form, n, threads);
+        // SAFETY: the source holds the elements.
+        let passes = unsafe { sorter.passes(source) };
+        let odd = passes.count() % 2 == 1;
+        let target = packed(to.addr(), self.steps[1]).then_some(to.cast::<K>());
+        let overlap = from.addr() < to.addr() + n * size && to.addr() < from.addr() + n * size;
+        if direct && odd && overlap && target.is_some() {
+            source = set_aside();
+        }
+        let targets = match target {
+            Some(target) if odd => [target, first],
+            Some(target) => [first, target],
+            None => [first, second],
+        };
+        // SAFETY: each has room for the row, and the first pass does not write what it reads.
+        let result = unsafe { sorter.sort(&passes, source, targets) };
+        if target.is_none_or(|target| target.cast_const() != result) {
+            self.write(row, result);
+        }
+    }
+
+    fn write<T>(&self, row: usize, elements: *const T) {
+        // SAFETY: the operation's caller vouches for the row, whose elements are as large as these.
+        unsafe { scatter(size_of::<T>(), self.ends(row).1, self.steps[1], elements.cast(), self.length) };
+    }
+
+    fn positions<K: Key + Item<Key = K>, P: Position>(&self, row: usize, rooms: Rooms, threads: Option<&Threads>) {
+        let (form, from) = (Form::of(self.input.dtype), Shared(self.ends(row).0.cast_mut()));
+        let [first, second] = rooms.of::<Pair<K, P>>();
+        let step = self.steps[0];
+        self.fill(second, threads, |at| {
+            // SAFETY: the operation's caller vouches for the row.
+            let bits = unsafe { from.get().offset(at as isize * step).cast::<K>().read_unaligned() };
+            Pair { bits: bits.key(form), at: P::of(at) }
+        });
+        let pairs = self.order([second, first], threads);
+        self.write_positions(row, pairs, threads);
+    }
+
+    /// Makes a row's items.
+    fn fill<T: Copy>(&self, items: *mut T, threads: Option<&Threads>, item: impl Fn(usize) -> T + Sync) {
+        let items = Shared(items);
+        // SAFETY: the room has space for a row's items, each of which is written by one thread.
+        self.each(threads, |range| range.for_each(|at| unsafe { items.get().add(at).write(item(at)) }));
+    }
+
+    /// Calls `act` with stretches of a row.
+    fn each(&self, threads: Option<&Threads>, act: impl Fn(Range<usize>) + Sync) {
+        const BLOCK: usize = 1 << 13;
+        let Some(threads) = threads else { return act(0..self.length) };
+        threads.share(self.length.div_ceil(BLOCK), self.length, |blocks| {
+            act(blocks.start * BLOCK..self.length.min(blocks.end * BLOCK));
+        });
+    }
+
+    /// Sorts the pairs of the first room by the keys they hold; gives the room where they end.
+    fn order<K: Key, P: Position>(&self, rooms: [*mut Pair<K, P>; 2], threads: Option<&Threads>) -> *mut Pair<K, P> {
+        let [from, other] = rooms;
+        if self.length < FEW {
+            // SAFETY: the room holds a row's pairs.
+            sort_few(unsafe { std::slice::from_raw_parts_mut(from, self.length) }, Form::Unsigned);
+            return from;
+        }
+        let sorter = Sorter::new(Form::Unsigned, self.length, threads);
+        // SAFETY: the room holds a row's pairs, and the other one has space for them.
+        unsafe {
+            let passes = sorter.passes(from);
+            sorter.sort(&passes, from, [other, from]).cast_mut()
+        }
+    }
+
+    fn write_positions<K: Key, P: Position>(&self, row: usize, pairs: *mut Pair<K, P>, threads: Option<&Threads>) {
+        let (pairs, to, step) = (Shared(pairs), Shared(self.ends(row).1), self.steps[1]);
+        self.each(threads, |range| {
+            for at in range {
+                // SAFETY: the pairs are there; the operation's caller vouches for the row.
+                unsafe {
+                    let place = (*pairs.get().add(at)).at.get() as i64;
+                    to.get().offset(at as isize * step).cast::<i64>().write_unaligned(place);
+                }
+            }
+        });
+    }
+
+    /// By the lesser part of the key first: stable sorts keep what earlier ones found.
+    fn complex_row<K, P>(&self, row: usize, rooms: Rooms, threads: Option<&Threads>)
+    where
+        K: Key + Item<Key = K> + ComplexPart,
+        P: Position,
+    {
+        let (from, step) = (Shared(self.ends(row).0.cast_mut()), self.steps[0]);
+        // SAFETY: the operation's caller vouches for the row.
+        let element = |at: usize| unsafe { from.get().offset(at as isize * step).cast::<[K; 2]>().read_unaligned() };
+        let [mut pairs, mut other] = rooms.of::<Pair<K, P>>();
+        self.fill(pairs, threads, |at| Pair { bits: complex_key(element(at)).2, at: P::of(at) });
+        for part in 0..3 {
+            if part > 0 {
+                let known = Shared(pairs);
+                self.fill(pairs, threads, |place| {
+                    // SAFETY: the pairs are there.
+                    let at = unsafe { (*known.get().add(place)).at };
+                    let (class, greater, _) = complex_key(element(at.get()));
+                    Pair { bits: if part == 1 { greater } else { K::from(class) }, at }
+                });
+            }
+            let result = self.order([pairs, other], threads);
+            if result == other {
+                std::mem::swap(&mut pairs, &mut other);
             }
         }
-    }
-}
-
-/// Sorted elements, each with the bits it had. Keys forget the sign of zero and what a NaN holds; those are put back.
-fn sorted<K: Key>(mut bits: Vec<K>, form: Form, threads: Option<&Threads>) -> Vec<K> {
-    let zero = K::default().key(form);
-    let is_nan = |bits: K| form.is_float() && bits.key(form) == K::LAST;
-    let forgotten = |bits: K| is_nan(bits) || form.is_float() && bits.is_negative_zero();
-    let (mut nans, mut zeros) = (Vec::new(), Vec::new());
-    if form.is_float() && bits.iter().fold(false, |any, &bits| any | forgotten(bits)) {
-        nans.extend(bits.iter().copied().filter(|&bits| is_nan(bits)));
-        zeros.extend(bits.iter().copied().filter(|bits| bits.key(form) == zero));
-    }
-    each(&mut bits, threads, |bits| bits.key(form));
-    let mut keys = radix::sort(bits, |&key| key, threads);
-    let numbers = keys.len() - nans.len();
-    let first = if zeros.is_empty() { 0 } else { keys[..numbers].partition_point(|&key| key < zero) };
-    each(&mut keys, threads, |key| key.bits(form));
-    keys[first..first + zeros.len()].copy_from_slice(&zeros);
-    keys[numbers..].copy_from_slice(&nans);
-    keys
-}
-
-fn each<K: Key>(items: &mut [K], threads: Option<&Threads>, act: impl Fn(K) -> K + Sync) {
-    let all = |items: &mut [K]| items.iter_mut().for_each(|item| *item = act(*item));
-    match threads {
-        Some(threads) => threads.run(|| items.par_chunks_mut(1 << 16).for_each(all)),
-        None => all(items),
+        if self.answer == Sorted::Positions {
+            return self.write_positions(row, pairs, threads);
+        }
+        let (known, elements) = (Shared(pairs), other.cast::<[K; 2]>());
+        // SAFETY: the pairs are there, and as large as elements.
+        self.fill(elements, threads, |place| element(unsafe { (*known.get().add(place)).at.get() }));
+        self.write(row, elements);
     }
 }

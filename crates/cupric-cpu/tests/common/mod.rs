@@ -117,7 +117,9 @@ impl World {
     pub fn execute(&self, op: &Op) -> cupric_core::Result<()> {
         let base = |operand: &&Operand| self.storages[&operand.storage].as_ptr() as u64;
         let addresses: Vec<u64> = op.reads().iter().map(base).chain(op.writes().iter().map(base)).collect();
-        self.cpu.execute(RawStream(0), op, &addresses, 0).map(drop)
+        let workspace = vec![0_u128; self.cpu.workspace(op)?.div_ceil(16) + 4];
+        let address = (workspace.as_ptr() as u64).next_multiple_of(64);
+        self.cpu.execute(RawStream(0), op, &addresses, address).map(drop)
     }
 
     pub fn run(&self, op: &Op) {
