@@ -6,6 +6,7 @@
 mod backend;
 mod beside;
 mod blas;
+mod crew;
 mod folder;
 mod folding;
 mod index;

@@ -1,12 +1,12 @@
 //! The threads that share large operations.
 
-use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
+use crate::crew::Crew;
 use std::{
     ops::Range,
     ptr,
     sync::{
         Once,
-        atomic::{AtomicPtr, AtomicU64, Ordering},
+        atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -22,13 +22,13 @@ extern "C" fn after_fork() {
 
 struct Pool {
     forks: u64,
-    pool: Option<ThreadPool>,
+    crew: &'static Crew,
 }
 
-/// A pool of threads, made at the first use and again after a fork.
+/// A crew of threads, made at the first use and again after a fork.
 pub(crate) struct Threads {
     wanted: usize,
-    // Never freed: threads of another process cannot be joined, and there is one pool a process.
+    // Never freed: threads of another process cannot be joined, and there is one crew a process.
     pool: AtomicPtr<Pool>,
 }
 
@@ -51,45 +51,39 @@ impl Threads {
 
     /// Does tasks `0 .. tasks`, which have `elements` elements in all: `act` is given stretches of them.
     pub(crate) fn share(&self, tasks: usize, elements: usize, act: impl Fn(Range<usize>) + Sync) {
-        let pool = if self.wanted > 1 && tasks > 1 && elements > WORTHWHILE { self.pool() } else { None };
-        let Some(pool) = pool else { return act(0..tasks) };
+        if self.wanted < 2 || tasks < 2 || elements <= WORTHWHILE {
+            return act(0..tasks);
+        }
         // Some more parts than threads, so that one that is late does not hold up the others.
         let parts = (self.wanted * 8).min(tasks).min(elements.div_ceil(WORTHWHILE / 4));
-        pool.install(|| {
-            (0..parts).into_par_iter().for_each(|part| act(part * tasks / parts..(part + 1) * tasks / parts));
+        let next = AtomicUsize::new(0);
+        self.crew().run(&|| {
+            loop {
+                let part = next.fetch_add(1, Ordering::Relaxed);
+                if part >= parts {
+                    return;
+                }
+                act(part * tasks / parts..(part + 1) * tasks / parts);
+            }
         });
     }
 
-    /// Runs `act` on the pool, or here if there is none.
-    pub(crate) fn run<R: Send>(&self, act: impl FnOnce() -> R + Send) -> R {
-        match self.pool().filter(|_| self.wanted > 1) {
-            Some(pool) => pool.install(act),
-            None => act(),
-        }
-    }
-
-    fn pool(&self) -> Option<&ThreadPool> {
+    fn crew(&self) -> &'static Crew {
         let forks = FORKS.load(Ordering::Relaxed);
         let known = self.pool.load(Ordering::Acquire);
         // SAFETY: pools are never freed.
         if let Some(pool) = unsafe { known.as_ref() }
             && pool.forks == forks
         {
-            return pool.pool.as_ref();
+            return pool.crew;
         }
-        let name = |index| format!("cupric-cpu-{index}");
-        let pool = ThreadPoolBuilder::new().num_threads(self.wanted).thread_name(name).build().ok();
-        let made = Box::into_raw(Box::new(Pool { forks, pool }));
-        let kept = match self.pool.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => made,
-            // Another thread was faster. Its pool serves; this one ends with its box.
-            Err(other) => {
-                // SAFETY: nobody else has seen this box.
-                drop(unsafe { Box::from_raw(made) });
-                other
-            }
-        };
-        // SAFETY: pools are never freed.
-        unsafe { kept.as_ref() }.and_then(|pool| pool.pool.as_ref())
+        let crew = Crew::new(self.wanted - 1);
+        let made = Box::into_raw(Box::new(Pool { forks, crew }));
+        // Should another thread have been faster, this crew sleeps for ever: a rare loss, and a small one.
+        match self.pool.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => crew,
+            // SAFETY: pools are never freed, and the other thread's is there.
+            Err(other) => unsafe { (*other).crew },
+        }
     }
 }
