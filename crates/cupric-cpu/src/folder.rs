@@ -1,15 +1,17 @@
 //! How partial results combine, over tiles.
 
 use crate::{
-    folding::{chunk_loop, place_loop, scan_loop},
+    folding::{Loops, loops},
     level::Run,
     program::{Machine, Position, Program},
+    programs::program,
     scratch::Scratch,
     space::TILE,
 };
 use cupric_core::Result;
-use cupric_ir::{CompiledFold, LANES, Ty};
+use cupric_ir::{CHUNK, CompiledFold, LANES, Prim, Ty};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// Pointers to the registers of partial results, one for each register of a state.
 pub(crate) type States = SmallVec<[*mut u8; 3]>;
@@ -17,23 +19,30 @@ pub(crate) type States = SmallVec<[*mut u8; 3]>;
 /// A compiled fold.
 pub(crate) struct Folder<'a> {
     pub(crate) fold: &'a CompiledFold,
-    program: Program,
-    // The combine as one loop, if it is one.
-    pair: Option<Run>,
-    // The result of up to a chunk of elements, for the common folds.
-    chunk: Option<Run>,
-    // The running results of a chunk, for the same.
-    pub(crate) scan: Option<Run>,
+    program: Arc<Program>,
+    /// Loops for each register, where registers do not mix.
+    pub(crate) loops: Option<SmallVec<[Loops; 2]>>,
+    // The same where each register has the loop.
+    chunks: Option<SmallVec<[Run; 2]>>,
+    columns: Option<SmallVec<[Run; 2]>>,
+    pub(crate) scans: Option<SmallVec<[Run; 2]>>,
+    /// The truth value that stays whatever is combined with it.
+    pub(crate) settles: Option<u8>,
 }
 
 impl<'a> Folder<'a> {
     /// Compiles a fold's combine.
     pub(crate) fn new(fold: &'a CompiledFold) -> Result<Folder<'a>> {
-        let program = Program::new(&fold.combine, &[], &fold.combined)?;
-        let pair = program.as_loop();
-        let chunk = if fold.fold.is_position() { place_loop(fold) } else { pair.and_then(|_| chunk_loop(fold)) };
-        let scan = pair.and_then(|_| scan_loop(fold));
-        Ok(Folder { fold, program, pair, chunk, scan })
+        let program = program(&fold.combine, &fold.combined)?;
+        let loops = loops(fold)?;
+        let each = |of: fn(&Loops) -> Option<Run>| loops.as_ref().and_then(|loops| loops.iter().map(of).collect());
+        let (chunks, columns, scans) = (each(|one| one.chunk), each(|one| one.column), each(|one| one.scan));
+        let settles = loops.as_ref().and_then(|loops| match loops[..] {
+            [Loops { prim: Prim::Or, ty: Ty::Bool, .. }] => Some(1),
+            [Loops { prim: Prim::And, ty: Ty::Bool, .. }] => Some(0),
+            _ => None,
+        });
+        Ok(Folder { fold, program, loops, chunks, columns, scans, settles })
     }
 
     /// The types of a state's registers.
@@ -59,7 +68,7 @@ impl<'a> Combiner<'a> {
         let base = scratch.base();
         let set = |first: usize| (0..states).map(|state| base.wrapping_add((first + state) * room)).collect();
         let lanes = [set(0), set(states)];
-        Combiner { folder, machine: Machine::new(&folder.program, TILE), lanes, _scratch: scratch }
+        Combiner { folder, machine: Machine::new(&folder.program, &[], TILE), lanes, _scratch: scratch }
     }
 
     /// Combines `n` pairs of states.
@@ -67,9 +76,12 @@ impl<'a> Combiner<'a> {
     /// # Safety
     /// All pointers are to `n` registers; `out` overlaps neither side.
     pub(crate) unsafe fn combine(&mut self, left: &[*mut u8], right: &[*mut u8], out: &[*mut u8], n: usize) {
-        if let Some(pair) = self.folder.pair {
-            // SAFETY: the caller's promise is the loop's.
-            return unsafe { pair(out[0], left[0], right[0], right[0], n) };
+        if let Some(loops) = &self.folder.loops {
+            for (state, one) in loops.iter().enumerate() {
+                // SAFETY: the caller's promise is the loop's.
+                unsafe { (one.pair)(out[state], left[state], right[state], right[state], n) };
+            }
+            return;
         }
         let arguments: SmallVec<[*const u8; 6]> = left.iter().chain(right).map(|&side| side.cast_const()).collect();
         // SAFETY: the arguments are `n` registers each; the graph of a fold loads nothing.
@@ -78,6 +90,22 @@ impl<'a> Combiner<'a> {
             // SAFETY: both are `n` registers of this type.
             unsafe { std::ptr::copy_nonoverlapping(self.machine.value(root), out, n * ty.size()) };
         }
+    }
+
+    /// Folds from 2 to `CHUNK / LANES` rows of `n` states, one after the other, to one row, if there is a loop for that.
+    ///
+    /// # Safety
+    /// All pointers are to `n` registers; `out` overlaps no row.
+    pub(crate) unsafe fn column(&self, rows: &[States], out: &[*mut u8], n: usize) -> bool {
+        let Some(columns) = &self.folder.columns else { return false };
+        for (state, column) in columns.iter().enumerate() {
+            let rows: SmallVec<[*mut u8; CHUNK / LANES]> = rows.iter().map(|row| row[state]).collect();
+            let count = rows.len();
+            let (rows, count) = (rows.as_ptr().cast(), std::ptr::from_ref(&count).cast());
+            // SAFETY: the caller's promise is the loop's.
+            unsafe { column(out[state], rows, count, count, n) };
+        }
+        true
     }
 
     /// The states `at` elements further.
@@ -101,10 +129,12 @@ impl<'a> Combiner<'a> {
     /// # Safety
     /// `elements` are `n` registers, `out` is one.
     pub(crate) unsafe fn chunk(&mut self, elements: &[*mut u8], n: usize, out: &[*mut u8]) {
-        if let Some(chunk) = self.folder.chunk {
-            let last = elements.len() - 1;
-            // SAFETY: the caller's promise is the loop's.
-            return unsafe { chunk(out[0], elements[0], elements[last], out[last], n) };
+        if let Some(chunks) = &self.folder.chunks {
+            for (state, chunk) in chunks.iter().enumerate() {
+                // SAFETY: the caller's promise is the loop's.
+                unsafe { chunk(out[state], elements[state], elements[state], elements[state], n) };
+            }
+            return;
         }
         let mut lanes = n.min(LANES);
         let mut now: States = elements.into();

@@ -1,61 +1,83 @@
 //! The loops of common folds: a chunk at once, in the order that is written down.
 
 use crate::{
-    kernel::by_type,
+    kernel::{by_type, kernel},
     level::{Kernel, Run, best, only},
     number::Extreme,
 };
-use cupric_ir::{CompiledFold, LANES, Node, Prim, Ty};
+use cupric_core::Result;
+use cupric_ir::{CHUNK, CompiledFold, Id, LANES, Node, Prim, Ty};
+use smallvec::SmallVec;
 use std::marker::PhantomData;
 
-/// The loop that folds a chunk, for a fold that is one primitive.
-pub(crate) fn chunk_loop(fold: &CompiledFold) -> Option<Run> {
-    let (prim, ty) = primitive(fold)?;
+/// The loops of a fold of one register by one primitive.
+#[derive(Clone, Copy)]
+pub(crate) struct Loops {
+    pub(crate) prim: Prim,
+    pub(crate) ty: Ty,
+    /// Pairs of states.
+    pub(crate) pair: Run,
+    /// Up to a chunk of states to one, where there is a loop for it.
+    pub(crate) chunk: Option<Run>,
+    /// The elements of a lane, whole rows of them: arguments are where the rows' addresses are, and how many.
+    pub(crate) column: Option<Run>,
+    /// The running results of a chunk.
+    pub(crate) scan: Option<Run>,
+}
+
+/// The loops of a fold whose registers do not mix, one for each register.
+pub(crate) fn loops(fold: &CompiledFold) -> Result<Option<SmallVec<[Loops; 2]>>> {
+    let Some(primitives) = primitives(fold) else { return Ok(None) };
+    let of = |(prim, ty)| {
+        let [chunk, column] = folding(prim, ty).map_or([None; 2], |both| both.map(Some));
+        Ok(Loops { prim, ty, pair: kernel(prim, ty, ty)?, chunk, column, scan: scanning(prim, ty) })
+    };
+    primitives.into_iter().map(of).collect::<Result<_>>().map(Some)
+}
+
+/// The primitive that combines each register with its like.
+fn primitives(fold: &CompiledFold) -> Option<SmallVec<[(Prim, Ty); 2]>> {
+    let (nodes, states) = (fold.combine.nodes(), fold.state.len());
+    let argument = |id: Id, index: usize| nodes[id as usize].0 == Node::Argument(index as u16);
+    let one = |(state, &root): (usize, &Id)| match nodes[root as usize] {
+        (Node::Op { prim, args }, ty)
+            if prim.arity() == 2 && argument(args[0], state) && argument(args[1], state + states) =>
+        {
+            Some((prim, ty))
+        }
+        _ => None,
+    };
+    fold.combined.iter().enumerate().map(one).collect()
+}
+
+/// The loops that fold a chunk and a column.
+fn folding(prim: Prim, ty: Ty) -> Option<[Run; 2]> {
     Some(match (prim, ty) {
-        (Prim::Add, Ty::F32) => folding(|a: f32, b: f32| a + b),
-        (Prim::Add, Ty::F64) => folding(|a: f64, b: f64| a + b),
-        (Prim::Add, Ty::I64 | Ty::U64) => folding(|a: u64, b: u64| a.wrapping_add(b)),
-        (Prim::Mul, Ty::F32) => folding(|a: f32, b: f32| a * b),
-        (Prim::Mul, Ty::F64) => folding(|a: f64, b: f64| a * b),
-        (Prim::Mul, Ty::I64 | Ty::U64) => folding(|a: u64, b: u64| a.wrapping_mul(b)),
-        (Prim::Max, _) => by_type!(ty, T => folding(|a: T, b: T| a.larger(b))),
-        (Prim::Min, _) => by_type!(ty, T => folding(|a: T, b: T| a.smaller(b))),
-        (Prim::And, Ty::Bool) => folding(|a: u8, b: u8| a & b),
-        (Prim::Or, Ty::Bool) => folding(|a: u8, b: u8| a | b),
+        (Prim::Add, Ty::F32) => chunk_and_column(|a: f32, b: f32| a + b),
+        (Prim::Add, Ty::F64) => chunk_and_column(|a: f64, b: f64| a + b),
+        (Prim::Add, Ty::I64 | Ty::U64) => chunk_and_column(|a: u64, b: u64| a.wrapping_add(b)),
+        (Prim::Mul, Ty::F32) => chunk_and_column(|a: f32, b: f32| a * b),
+        (Prim::Mul, Ty::F64) => chunk_and_column(|a: f64, b: f64| a * b),
+        (Prim::Mul, Ty::I64 | Ty::U64) => chunk_and_column(|a: u64, b: u64| a.wrapping_mul(b)),
+        (Prim::Max, _) => by_type!(ty, T => chunk_and_column(|a: T, b: T| a.larger(b))),
+        (Prim::Min, _) => by_type!(ty, T => chunk_and_column(|a: T, b: T| a.smaller(b))),
+        (Prim::And, Ty::Bool) => chunk_and_column(|a: u8, b: u8| a & b),
+        (Prim::Or, Ty::Bool) => chunk_and_column(|a: u8, b: u8| a | b),
         _ => return None,
     })
 }
 
 /// The loop that scans a chunk, for a sum or a product.
-pub(crate) fn scan_loop(fold: &CompiledFold) -> Option<Run> {
-    Some(match primitive(fold)? {
-        (Prim::Add, Ty::F32) => scanning(|a: f32, b: f32| a + b),
-        (Prim::Add, Ty::F64) => scanning(|a: f64, b: f64| a + b),
-        (Prim::Add, Ty::I64 | Ty::U64) => scanning(|a: u64, b: u64| a.wrapping_add(b)),
-        (Prim::Mul, Ty::F32) => scanning(|a: f32, b: f32| a * b),
-        (Prim::Mul, Ty::F64) => scanning(|a: f64, b: f64| a * b),
-        (Prim::Mul, Ty::I64 | Ty::U64) => scanning(|a: u64, b: u64| a.wrapping_mul(b)),
+fn scanning(prim: Prim, ty: Ty) -> Option<Run> {
+    Some(match (prim, ty) {
+        (Prim::Add, Ty::F32) => running(|a: f32, b: f32| a + b),
+        (Prim::Add, Ty::F64) => running(|a: f64, b: f64| a + b),
+        (Prim::Add, Ty::I64 | Ty::U64) => running(|a: u64, b: u64| a.wrapping_add(b)),
+        (Prim::Mul, Ty::F32) => running(|a: f32, b: f32| a * b),
+        (Prim::Mul, Ty::F64) => running(|a: f64, b: f64| a * b),
+        (Prim::Mul, Ty::I64 | Ty::U64) => running(|a: u64, b: u64| a.wrapping_mul(b)),
         _ => return None,
     })
-}
-
-fn primitive(fold: &CompiledFold) -> Option<(Prim, Ty)> {
-    let [root] = fold.combined[..] else { return None };
-    match fold.combine.nodes()[root as usize] {
-        (Node::Op { prim, .. }, ty) => Some((prim, ty)),
-        _ => None,
-    }
-}
-
-/// The loop that finds the place of an extreme. Any order gives the first place, so this one looks for the extreme before
-/// it looks for the place.
-pub(crate) fn place_loop(fold: &CompiledFold) -> Option<Run> {
-    let &[ty, Ty::I64] = &fold.state[..] else { return None };
-    match fold.fold.name {
-        "argmax" => Some(by_type!(ty, T => placing(|a: T, b: T| a.larger(b)))),
-        "argmin" => Some(by_type!(ty, T => placing(|a: T, b: T| a.smaller(b)))),
-        _ => None,
-    }
 }
 
 /// `next[i] = body(left[i], right[i])`: three arrays, since in place the compiler makes masked stores, which are slow.
@@ -74,77 +96,99 @@ impl<F: Fn(T, T) -> T + Copy, T: Copy> Kernel for Chunk<F, T> {
         let body = only::<F>();
         // SAFETY: the caller has `n` elements.
         let elements = unsafe { std::slice::from_raw_parts(a.cast::<T>(), n) };
-        let count = n.min(LANES);
-        let (mut lanes, mut next) = ([elements[0]; LANES], [elements[0]; LANES]);
-        lanes[..count].copy_from_slice(&elements[..count]);
-        let rows = elements[count..].chunks_exact(LANES);
-        let rest = rows.remainder();
-        for row in rows {
-            pairs(body, &lanes, row, &mut next);
-            lanes = next;
-        }
-        pairs(body, &lanes[..rest.len()], rest, &mut next);
-        lanes[..rest.len()].copy_from_slice(&next[..rest.len()]);
-        let mut half = LANES / 2;
-        while half > 0 {
-            let both = count.saturating_sub(half).min(half);
-            pairs(body, &lanes[..both], &lanes[half..half + both], &mut next);
-            lanes[..both].copy_from_slice(&next[..both]);
-            half /= 2;
-        }
+        let result = match elements.first_chunk() {
+            Some(chunk) if n == CHUNK => whole(body, chunk),
+            _ => part(body, elements),
+        };
         // SAFETY: the caller has room for one element.
-        unsafe { out.cast::<T>().write(lanes[0]) }
+        unsafe { out.cast::<T>().write(result) }
     }
 }
 
-fn folding<T: Copy>(body: impl Fn(T, T) -> T + Copy) -> Run {
-    fn of<F: Fn(T, T) -> T + Copy, T: Copy>(_: F) -> Run {
-        best::<Chunk<F, T>>()
-    }
-    of(body)
-}
-
-struct Place<F, T>(PhantomData<(F, T)>);
-
-impl<F: Fn(T, T) -> T + Copy, T: Copy + PartialOrd> Kernel for Place<F, T> {
-    /// Arguments are the values, their positions, and where the position goes.
-    #[inline(always)]
-    unsafe fn run(out: *mut u8, a: *const u8, b: *const u8, c: *const u8, n: usize) {
-        const BLOCK: usize = 64;
-        let body = only::<F>();
-        // SAFETY: the caller has `n` elements.
-        let (values, positions) =
-            unsafe { (std::slice::from_raw_parts(a.cast::<T>(), n), std::slice::from_raw_parts(b.cast::<i64>(), n)) };
-        let (mut best, mut next) = ([values[0]; BLOCK], [values[0]; BLOCK]);
-        let blocks = values.chunks_exact(BLOCK);
-        let rest = blocks.remainder();
-        for block in blocks {
-            pairs(body, &best, block, &mut next);
-            best = next;
-        }
-        let extreme = best.iter().chain(rest).fold(values[0], |best, &value| body(best, value));
-        let is_nan = |value: T| value.partial_cmp(&value).is_none();
-        let place = if is_nan(extreme) { first(values, is_nan) } else { first(values, |value| value == extreme) };
-        // SAFETY: the caller has room for one element of both.
-        unsafe {
-            out.cast::<T>().write(values[place]);
-            c.cast::<i64>().cast_mut().write(positions[place]);
-        }
-    }
-}
-
-/// The first place of a value that is wanted: whole blocks are asked first.
+/// A whole chunk: lane by lane, so that lanes stay in registers.
 #[inline(always)]
-fn first<T: Copy>(values: &[T], wanted: impl Fn(T) -> bool) -> usize {
-    const BLOCK: usize = 64;
-    let any = |block: &[T]| block.iter().fold(false, |any, &value| any | wanted(value));
-    let block = values.chunks(BLOCK).position(any).unwrap_or(0) * BLOCK;
-    block + values[block..].iter().position(|&value| wanted(value)).unwrap_or(0)
+fn whole<T: Copy>(body: impl Fn(T, T) -> T, chunk: &[T; CHUNK]) -> T {
+    let mut lanes = [chunk[0]; LANES];
+    for (at, lane) in lanes.iter_mut().enumerate() {
+        *lane = (1..CHUNK / LANES).fold(chunk[at], |lane, row| body(lane, chunk[at + row * LANES]));
+    }
+    halve::<T, 64>(&body, &mut lanes);
+    halve::<T, 32>(&body, &mut lanes);
+    halve::<T, 16>(&body, &mut lanes);
+    halve::<T, 8>(&body, &mut lanes);
+    halve::<T, 4>(&body, &mut lanes);
+    halve::<T, 2>(&body, &mut lanes);
+    body(lanes[0], lanes[1])
 }
 
-fn placing<T: Copy + PartialOrd>(body: impl Fn(T, T) -> T + Copy) -> Run {
-    fn of<F: Fn(T, T) -> T + Copy, T: Copy + PartialOrd>(_: F) -> Run {
-        best::<Place<F, T>>()
+#[inline(always)]
+fn halve<T: Copy, const HALF: usize>(body: impl Fn(T, T) -> T, lanes: &mut [T; LANES]) {
+    let before = *lanes;
+    for at in 0..HALF {
+        lanes[at] = body(before[at], before[at + HALF]);
+    }
+}
+
+#[inline(always)]
+fn part<T: Copy>(body: impl Fn(T, T) -> T + Copy, elements: &[T]) -> T {
+    let count = elements.len().min(LANES);
+    let (mut lanes, mut next) = ([elements[0]; LANES], [elements[0]; LANES]);
+    lanes[..count].copy_from_slice(&elements[..count]);
+    let rows = elements[count..].chunks_exact(LANES);
+    let rest = rows.remainder();
+    for row in rows {
+        pairs(body, &lanes, row, &mut next);
+        lanes = next;
+    }
+    pairs(body, &lanes[..rest.len()], rest, &mut next);
+    lanes[..rest.len()].copy_from_slice(&next[..rest.len()]);
+    let mut half = LANES / 2;
+    while half > 0 {
+        let both = count.saturating_sub(half).min(half);
+        pairs(body, &lanes[..both], &lanes[half..half + both], &mut next);
+        lanes[..both].copy_from_slice(&next[..both]);
+        half /= 2;
+    }
+    lanes[0]
+}
+
+struct Column<F, T>(PhantomData<(F, T)>);
+
+impl<F: Fn(T, T) -> T + Copy, T: Copy> Kernel for Column<F, T> {
+    #[inline(always)]
+    unsafe fn run(out: *mut u8, rows: *const u8, count: *const u8, _: *const u8, n: usize) {
+        let (body, out) = (only::<F>(), out.cast::<T>());
+        // SAFETY: the caller gives from 2 to 8 rows of `n` elements, and their number.
+        unsafe {
+            let rows = std::slice::from_raw_parts(rows.cast::<*const T>(), *count.cast::<usize>());
+            match rows.len() {
+                2 => column::<T, 2>(body, out, rows, n),
+                3 => column::<T, 3>(body, out, rows, n),
+                4 => column::<T, 4>(body, out, rows, n),
+                5 => column::<T, 5>(body, out, rows, n),
+                6 => column::<T, 6>(body, out, rows, n),
+                7 => column::<T, 7>(body, out, rows, n),
+                _ => column::<T, { CHUNK / LANES }>(body, out, rows, n),
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn column<T: Copy, const COUNT: usize>(body: impl Fn(T, T) -> T, out: *mut T, rows: &[*const T], n: usize) {
+    let rows: [*const T; COUNT] = std::array::from_fn(|row| rows[row]);
+    for at in 0..n {
+        // SAFETY: the caller has `n` elements in each row, and room for as many.
+        unsafe {
+            let value = rows[1..].iter().fold(*rows[0].add(at), |value, row| body(value, *row.add(at)));
+            out.add(at).write(value);
+        }
+    }
+}
+
+fn chunk_and_column<T: Copy>(body: impl Fn(T, T) -> T + Copy) -> [Run; 2] {
+    fn of<F: Fn(T, T) -> T + Copy, T: Copy>(_: F) -> [Run; 2] {
+        [best::<Chunk<F, T>>(), best::<Column<F, T>>()]
     }
     of(body)
 }
@@ -220,7 +264,7 @@ fn scan_segment<T: Copy>(body: impl Fn(T, T) -> T + Copy, segment: &mut [T; SEGM
     totals[GROUPS - 1]
 }
 
-fn scanning<T: Copy>(body: impl Fn(T, T) -> T + Copy) -> Run {
+fn running<T: Copy>(body: impl Fn(T, T) -> T + Copy) -> Run {
     fn of<F: Fn(T, T) -> T + Copy, T: Copy>(_: F) -> Run {
         best::<Running<F, T>>()
     }

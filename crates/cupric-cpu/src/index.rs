@@ -5,7 +5,7 @@ use crate::{
     scratch::Scratch,
     space::Space,
     threads::Threads,
-    transfer::{Field, Stretch, gather, scatter},
+    transfer::{Field, Stretch, Wanted, gather, scatter},
 };
 use cupric_core::{Error, Result};
 use cupric_ir::{Bounds, Component, Gather, IndexOperand, Operand, Scatter, Ty};
@@ -164,7 +164,7 @@ impl<'a> Walker<'a> {
             let at = Stretch { space, operand: INDICES + index, start, n: count };
             // SAFETY: the operation's caller vouches for its operands; the buffers have room for a tile.
             let indices = unsafe {
-                let raw = axis.field.load(Component::Real, at, self.raw, self.elements);
+                let raw = axis.field.load(Wanted::One(Component::Real), at, self.raw, self.elements);
                 cast(Ty::of(axis.field.dtype), Ty::I64)(self.indices, raw, raw, raw, count);
                 std::slice::from_raw_parts(self.indices.cast::<i64>(), count)
             };

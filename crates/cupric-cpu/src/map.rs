@@ -2,19 +2,20 @@
 
 use crate::{
     program::{Machine, Position, Program},
+    programs::program,
     space::{Space, Tiles},
     threads::Threads,
-    transfer::{Field, Stretch},
+    transfer::{Field, Stretch, Wanted},
 };
 use cupric_core::Result;
-use cupric_ir::{Component, Id, Map, Node, Operand, Store};
+use cupric_ir::{Component, Id, Map, Node, Operand, Parameter, Store};
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Runs a map; `addresses` are the bases of what it reads and then of what it writes.
 pub(crate) fn map(map: &Map, addresses: &[u64], threads: &Threads) -> Result<()> {
     let roots: SmallVec<[Id; 4]> = map.stores.iter().flat_map(store_roots).collect();
-    let program = Program::new(&map.graph, &map.parameters, &roots)?;
+    let program = program(&map.graph, &roots)?;
     let plan = Plan::new(map, &program, addresses);
     let tiles = plan.space.tiles();
     threads.share(tiles.count(), plan.space.len, |range| plan.run(tiles, range));
@@ -27,6 +28,7 @@ fn store_roots(store: &Store) -> impl Iterator<Item = Id> {
 
 struct Plan<'a> {
     program: &'a Program,
+    parameters: &'a [Parameter],
     // Operands of the space: the stores, then the inputs.
     space: Space,
     inputs: SmallVec<[Field; 4]>,
@@ -55,11 +57,11 @@ impl<'a> Plan<'a> {
             stores.push(Output { store, field: Field::new(&store.operand, writes[index]), direct });
             root += store_roots(store).count();
         }
-        Plan { program, space, inputs, stores }
+        Plan { program, parameters: &map.parameters, space, inputs, stores }
     }
 
     fn run(&self, tiles: Tiles, range: Range<usize>) {
-        let mut machine = Machine::new(self.program, tiles.width());
+        let mut machine = Machine::new(self.program, self.parameters, tiles.width());
         let own: SmallVec<[*mut u8; 2]> =
             self.stores.iter().map(|output| machine.home(output.store.value.real)).collect();
         for tile in range {
@@ -79,19 +81,22 @@ impl<'a> Plan<'a> {
             written.push(target.is_some());
         }
         let first_input = self.stores.len();
-        let load = |input: usize, component: Component, buffer, spare| {
+        let load = |input: usize, wanted: Wanted, buffer, spare| {
             // SAFETY: the operation's caller vouches for its operands; the machine for its buffers.
-            unsafe { self.inputs[input].load(component, stretch(first_input + input), buffer, spare) }
+            unsafe { self.inputs[input].load(wanted, stretch(first_input + input), buffer, spare) }
         };
         // SAFETY: a tile has no more elements than the machine is wide; `load` gives as many registers.
         unsafe { machine.run(n, Position::From(start), &[], load) };
         for (index, output) in self.stores.iter().enumerate().filter(|&(index, _)| !written[index]) {
             let value = output.store.value;
             let mask = output.store.mask.map(|mask| machine.value(mask).cast_const());
-            let parts = [(Component::Real, Some(value.real)), (Component::Imaginary, value.imaginary)];
-            for (component, id) in parts.into_iter().filter_map(|(component, id)| Some((component, id?))) {
-                // SAFETY: the operation's caller vouches for its operands; the machine's values are `n` registers.
-                unsafe { output.field.store(component, stretch(index), machine.value(id), mask, machine.spare()) };
+            let real = machine.value(value.real);
+            // SAFETY: the operation's caller vouches for its operands; the machine's values are `n` registers.
+            unsafe {
+                match value.imaginary {
+                    None => output.field.store(Component::Real, stretch(index), real, mask, machine.spare()),
+                    Some(id) => output.field.store_parts(stretch(index), [real, machine.value(id)], mask),
+                }
             }
         }
     }

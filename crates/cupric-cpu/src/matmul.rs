@@ -6,7 +6,7 @@ use crate::{
     scratch::Scratch,
     space::{Space, TILE},
     threads::Threads,
-    transfer::{Field, Stretch, gather, scatter},
+    transfer::{Field, Stretch, Wanted, gather, scatter},
 };
 use cupric_core::{DType, Result};
 use cupric_ir::{Component, MatMul, Operand};
@@ -181,7 +181,7 @@ impl View {
                 let at = Stretch { space: &space, operand: 0, start, n };
                 // SAFETY: as above; registers of the dtype are what `T` is.
                 unsafe {
-                    let registers = self.field.load(Component::Real, at, base, base.add(TILE * 16));
+                    let registers = self.field.load(Wanted::One(Component::Real), at, base, base.add(TILE * 16));
                     std::ptr::copy_nonoverlapping(registers.cast::<T>(), out, n);
                 }
             }

@@ -82,11 +82,13 @@ fn raise(mut base: u64, mut exponent: u64) -> u64 {
 }
 
 /// A number with a maximum and a minimum that propagate NaN.
-pub(crate) trait Extreme: Copy {
+pub(crate) trait Extreme: Copy + PartialOrd {
     /// The larger; the first NaN if there is one; the first of equals.
     fn larger(self, other: Self) -> Self;
     /// The smaller; the first NaN if there is one; the first of equals.
     fn smaller(self, other: Self) -> Self;
+    /// Whether it is not even itself.
+    fn is_nan(self) -> bool;
 }
 
 macro_rules! extreme {
@@ -96,6 +98,8 @@ macro_rules! extreme {
             fn larger(self, other: Self) -> Self { if (self >= other) | (self != self) { self } else { other } }
             #[inline(always)]
             fn smaller(self, other: Self) -> Self { if (self <= other) | (self != self) { self } else { other } }
+            #[inline(always)]
+            fn is_nan(self) -> bool { self != self }
         }
     )*};
 }

@@ -2,9 +2,9 @@
 
 use crate::{
     kernel::{by_width, function, kernel},
-    level::Run,
+    level::{Kernel, Run, best},
     scratch::Scratch,
-    transfer::fill,
+    transfer::{Wanted, fill},
 };
 use cupric_core::Result;
 use cupric_ir::{Component, Graph, Id, Node, Parameter, Prim, Ty};
@@ -13,6 +13,8 @@ use smallvec::SmallVec;
 /// One step of a compiled program, over registers of tiles.
 enum Step {
     Load { input: u16, component: Component, out: u16 },
+    // Both parts of a complex element at once.
+    LoadParts { input: u16, outs: [u16; 2] },
     Position { out: u16 },
     Argument { index: u16, out: u16 },
     Apply { run: Run, args: [u16; 3], out: u16 },
@@ -22,7 +24,13 @@ enum Step {
 struct Constant {
     register: u16,
     ty: Ty,
-    bits: u64,
+    value: Value,
+}
+
+#[derive(Clone, Copy)]
+enum Value {
+    Literal(u64),
+    Parameter(u16),
 }
 
 /// A compiled graph.
@@ -41,11 +49,11 @@ impl Program {
     ///
     /// # Errors
     /// When a primitive does not exist for its type.
-    pub(crate) fn new(graph: &Graph, parameters: &[Parameter], roots: &[Id]) -> Result<Program> {
+    pub(crate) fn new(graph: &Graph, roots: &[Id]) -> Result<Program> {
         let mut compiler = Compiler::new(graph, roots);
         for (index, &(node, ty)) in graph.nodes().iter().enumerate() {
-            if compiler.uses[index] > 0 {
-                compiler.add(index, node, ty, parameters)?;
+            if compiler.uses[index] > 0 && !compiler.loaded.contains(&index) {
+                compiler.add(index, node, ty)?;
             }
         }
         let computed = roots.iter().map(|&root| {
@@ -60,20 +68,6 @@ impl Program {
     pub(crate) fn is_computed(&self, index: usize) -> bool {
         self.computed[index]
     }
-
-    /// The one loop that the program is, if it is that and takes arguments `0 .. ` in their order.
-    pub(crate) fn as_loop(&self) -> Option<Run> {
-        let (last, leading) = self.steps.split_last()?;
-        let in_order =
-            |(at, step): (usize, &Step)| matches!(step, Step::Argument { index, .. } if *index as usize == at);
-        match last {
-            Step::Apply { run, args, .. } if leading.len() == 2 && leading.iter().enumerate().all(in_order) => {
-                let named = |step: &Step, arg: u16| matches!(step, Step::Argument { out, .. } if *out == arg);
-                (named(&leading[0], args[0]) && named(&leading[1], args[1])).then_some(*run)
-            }
-            _ => None,
-        }
-    }
 }
 
 struct Compiler<'a> {
@@ -85,6 +79,8 @@ struct Compiler<'a> {
     registers: u16,
     free: SmallVec<[u16; 16]>,
     homes: SmallVec<[u16; 32]>,
+    // Imaginary parts that are loaded with their real parts.
+    loaded: SmallVec<[usize; 4]>,
 }
 
 impl<'a> Compiler<'a> {
@@ -99,6 +95,7 @@ impl<'a> Compiler<'a> {
             registers: 0,
             free: SmallVec::new(),
             homes: SmallVec::from_elem(0, nodes),
+            loaded: SmallVec::new(),
         }
     }
 
@@ -115,17 +112,27 @@ impl<'a> Compiler<'a> {
         register
     }
 
-    fn add(&mut self, index: usize, node: Node, ty: Ty, parameters: &[Parameter]) -> Result<()> {
+    fn add(&mut self, index: usize, node: Node, ty: Ty) -> Result<()> {
         let step = match node {
             Node::Parameter(which) => {
-                self.constant(index, ty, parameters[which as usize].bits);
+                self.constant(index, ty, Value::Parameter(which));
                 return Ok(());
             }
             Node::Literal(bits) => {
-                self.constant(index, ty, bits);
+                self.constant(index, ty, Value::Literal(bits));
                 return Ok(());
             }
-            Node::Load { input, component } => Step::Load { input, component, out: self.register(index) },
+            Node::Load { input, component } => match self.other_part(index, input, component) {
+                None => Step::Load { input, component, out: self.register(index) },
+                Some(other) => {
+                    self.loaded.push(other);
+                    let mut outs = [index, other].map(|node| self.register(node));
+                    if component == Component::Imaginary {
+                        outs.reverse();
+                    }
+                    Step::LoadParts { input, outs }
+                }
+            },
             Node::Position => Step::Position { out: self.register(index) },
             Node::Argument(which) => Step::Argument { index: which, out: self.register(index) },
             Node::Op { prim, args } => {
@@ -147,10 +154,17 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    fn constant(&mut self, node: usize, ty: Ty, bits: u64) {
+    /// The load of the other part of the same elements, if that is wanted too.
+    fn other_part(&self, index: usize, input: u16, component: Component) -> Option<usize> {
+        let other = |node: &Node| matches!(*node, Node::Load { input: of, component: part } if of == input && part != component);
+        let found = self.graph.nodes()[index..].iter().position(|(node, _)| other(node))?;
+        Some(index + found).filter(|&found| self.uses[found] > 0)
+    }
+
+    fn constant(&mut self, node: usize, ty: Ty, value: Value) {
         let register = self.fresh();
         self.homes[node] = register;
-        self.constants.push(Constant { register, ty, bits });
+        self.constants.push(Constant { register, ty, value });
     }
 
     fn args(&self, given: &[Id]) -> [u16; 3] {
@@ -194,7 +208,7 @@ pub(crate) struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     /// A machine for tiles of up to `width` elements.
-    pub(crate) fn new(program: &'a Program, width: usize) -> Machine<'a> {
+    pub(crate) fn new(program: &'a Program, parameters: &[Parameter], width: usize) -> Machine<'a> {
         // Registers that began at equal offsets within pages would compete for the same cache lines.
         let room = (width * 8).next_multiple_of(64) + 128;
         let mut scratch = Scratch::new(room * (program.registers + 1));
@@ -202,8 +216,12 @@ impl<'a> Machine<'a> {
         let homes: SmallVec<[*mut u8; 32]> =
             (0..program.registers).map(|register| base.wrapping_add(register * room)).collect();
         for constant in &program.constants {
+            let bits = match constant.value {
+                Value::Literal(bits) => bits,
+                Value::Parameter(which) => parameters[which as usize].bits,
+            };
             // SAFETY: each register has room for `width` elements.
-            unsafe { fill(constant.ty, homes[constant.register as usize], constant.bits, width) };
+            unsafe { fill(constant.ty, homes[constant.register as usize], bits, width) };
         }
         let spare = base.wrapping_add(program.registers * room);
         Machine { program, values: homes.clone(), homes, spare, _scratch: scratch }
@@ -229,7 +247,7 @@ impl<'a> Machine<'a> {
         self.homes[self.program.homes[root as usize] as usize] = to;
     }
 
-    /// Runs the program for `n` elements. `load(input, component, buffer, spare)` says where registers
+    /// Runs the program for `n` elements. `load(input, wanted, buffer, spare)` says where registers
     /// with an input's elements are, in the buffer it may fill or elsewhere.
     ///
     /// # Safety
@@ -239,7 +257,7 @@ impl<'a> Machine<'a> {
         n: usize,
         position: Position,
         arguments: &[*const u8],
-        mut load: impl FnMut(usize, Component, *mut u8, *mut u8) -> *mut u8,
+        mut load: impl FnMut(usize, Wanted, *mut u8, *mut u8) -> *mut u8,
     ) {
         for step in &self.program.steps {
             match *step {
@@ -252,14 +270,24 @@ impl<'a> Machine<'a> {
                 }
                 Step::Load { input, component, out } => {
                     let buffer = self.homes[out as usize];
-                    self.values[out as usize] = load(input as usize, component, buffer, self.spare);
+                    self.values[out as usize] = load(input as usize, Wanted::One(component), buffer, self.spare);
+                }
+                Step::LoadParts { input, outs } => {
+                    let [real, imaginary] = outs.map(|out| self.homes[out as usize]);
+                    self.values[outs[0] as usize] = load(input as usize, Wanted::Both(imaginary), real, self.spare);
+                    self.values[outs[1] as usize] = imaginary;
                 }
                 Step::Argument { index, out } => self.values[out as usize] = arguments[index as usize].cast_mut(),
                 Step::Position { out } => {
                     let out = out as usize;
                     self.values[out] = self.homes[out];
+                    let (first, step) = match position {
+                        Position::From(first) => (first as i64, 1),
+                        Position::At(place) => (place as i64, 0),
+                    };
+                    let [first, step] = [&first, &step].map(|number: &i64| std::ptr::from_ref(number).cast());
                     // SAFETY: a register has room for `n` elements.
-                    unsafe { count(self.homes[out].cast(), position, n) }
+                    unsafe { best::<Count>()(self.homes[out], first, step, step, n) }
                 }
                 Step::Lookup { table, index, index_ty, ty, out } => {
                     let (index, out) = (self.values[index as usize], out as usize);
@@ -272,14 +300,18 @@ impl<'a> Machine<'a> {
     }
 }
 
-unsafe fn count(out: *mut i64, position: Position, n: usize) {
-    let (first, step) = match position {
-        Position::From(first) => (first as i64, 1),
-        Position::At(place) => (place as i64, 0),
-    };
-    for i in 0..n {
-        // SAFETY: the caller has room for `n` elements.
-        unsafe { out.add(i).write(first + i as i64 * step) }
+/// Positions; arguments are the first and the step.
+struct Count;
+
+impl Kernel for Count {
+    #[inline(always)]
+    unsafe fn run(out: *mut u8, first: *const u8, step: *const u8, _: *const u8, n: usize) {
+        // SAFETY: the caller gives two numbers.
+        let (first, step) = unsafe { (*first.cast::<i64>(), *step.cast::<i64>()) };
+        for i in 0..n {
+            // SAFETY: the caller has room for `n` elements.
+            unsafe { out.cast::<i64>().add(i).write(first + i as i64 * step) }
+        }
     }
 }
 

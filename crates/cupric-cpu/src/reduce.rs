@@ -2,11 +2,13 @@
 
 use crate::{
     folder::{Combiner, Folder, States},
+    places,
     program::{Machine, Position, Program},
+    programs::program,
     scratch::Scratch,
     space::{Space, TILE, Tiles},
     threads::Threads,
-    transfer::{Field, Stretch, fill},
+    transfer::{Field, Stretch, Wanted, fill},
 };
 use cupric_core::{Error, Result};
 use cupric_ir::{CHUNK, Component, Id, LANES, Reduce, Ty};
@@ -15,34 +17,41 @@ use std::ops::Range;
 
 /// Runs a reduction; `addresses` are the bases of what it reads and of what it writes.
 pub(crate) fn reduce(reduce: &Reduce, addresses: &[u64], threads: &Threads) -> Result<()> {
-    let element = Program::new(&reduce.graph, &reduce.parameters, &reduce.element)?;
+    let places = places::loops(&reduce.fold);
+    // Whoever finds places knows them without the program.
+    let roots = if places.is_some() { &reduce.element[..1] } else { &reduce.element[..] };
+    let element = program(&reduce.graph, roots)?;
     let value = reduce.finish.value;
     let results: SmallVec<[Id; 2]> = std::iter::once(value.real).chain(value.imaginary).collect();
-    let finish = Program::new(&reduce.finish.graph, &reduce.finish.parameters, &results)?;
+    let finish = program(&reduce.finish.graph, &results)?;
     let folder = Folder::new(&reduce.fold)?;
-    let plan = Plan::new(reduce, &element, &finish, &folder, addresses);
+    let plan = Plan::new(reduce, (&element, roots), &finish, &folder, addresses);
     if plan.kept.len == 0 {
         return Ok(());
     }
     if plan.reduced.len == 0 {
         return plan.nothing();
     }
-    if plan.is_across() {
-        across(&plan, threads)
-    } else {
-        along(&plan, threads)
+    let across_results = plan.is_across();
+    match places {
+        Some(loops) if across_results => places::across(&plan, loops, threads),
+        Some(loops) => places::along(&plan, loops, threads),
+        None if across_results => across(&plan, threads),
+        None => along(&plan, threads),
     }
     Ok(())
 }
 
-struct Plan<'a> {
+pub(crate) struct Plan<'a> {
     reduce: &'a Reduce,
     element: &'a Program,
+    // What an element contributes.
+    roots: &'a [Id],
     finish: &'a Program,
-    folder: &'a Folder<'a>,
+    pub(crate) folder: &'a Folder<'a>,
     // Both spaces' operands: the inputs; the output comes last in the kept one.
-    kept: Space,
-    reduced: Space,
+    pub(crate) kept: Space,
+    pub(crate) reduced: Space,
     inputs: SmallVec<[Field; 4]>,
     output: Field,
 }
@@ -50,7 +59,7 @@ struct Plan<'a> {
 impl<'a> Plan<'a> {
     fn new(
         reduce: &'a Reduce,
-        element: &'a Program,
+        (element, roots): (&'a Program, &'a [Id]),
         finish: &'a Program,
         folder: &'a Folder<'a>,
         addresses: &[u64],
@@ -63,6 +72,7 @@ impl<'a> Plan<'a> {
         Plan {
             reduce,
             element,
+            roots,
             finish,
             folder,
             kept: Space::reordered(&reduce.kept, &kept),
@@ -72,7 +82,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn elements(&self) -> usize {
+    pub(crate) fn elements(&self) -> usize {
         self.kept.len * self.reduced.len
     }
 
@@ -85,6 +95,15 @@ impl<'a> Plan<'a> {
         let steps = |input| (self.kept.step(input).unsigned_abs(), self.reduced.step(input).unsigned_abs());
         let nearer = || (0..self.inputs.len()).filter(|&input| steps(input).0 < steps(input).1).count();
         self.kept.len >= 16 && (self.reduced.len <= 32 || 2 * nearer() > self.inputs.len())
+    }
+
+    /// Among how many tasks the lanes of a chunk are shared, where there are few `tasks`: narrower tiles would be read more slowly.
+    fn sides(&self, tasks: usize, threads: &Threads) -> usize {
+        const MANY: usize = 1 << 16;
+        if self.elements() < MANY || threads.count() == 1 || self.reduced.len < LANES {
+            return 1;
+        }
+        (4 * threads.count()).div_ceil(tasks).next_power_of_two().min(LANES / 2)
     }
 
     /// What no elements give.
@@ -107,55 +126,62 @@ impl<'a> Plan<'a> {
 }
 
 /// Turns states into results.
-struct Finisher<'a> {
+pub(crate) struct Finisher<'a> {
     plan: &'a Plan<'a>,
     machine: Machine<'a>,
     // Room for a tile of states.
-    states: States,
+    pub(crate) states: States,
     _scratch: Scratch,
 }
 
 impl<'a> Finisher<'a> {
-    fn new(plan: &'a Plan<'a>) -> Finisher<'a> {
+    pub(crate) fn new(plan: &'a Plan<'a>) -> Finisher<'a> {
         let count = plan.folder.types().len();
         let room = TILE * 8 + 64;
         let mut scratch = Scratch::new(count * room);
         let base = scratch.base();
         let states = (0..count).map(|state| base.wrapping_add(state * room)).collect();
-        Finisher { plan, machine: Machine::new(plan.finish, TILE), states, _scratch: scratch }
+        Finisher {
+            plan,
+            machine: Machine::new(plan.finish, &plan.reduce.finish.parameters, TILE),
+            states,
+            _scratch: scratch,
+        }
     }
 
     /// Finishes and stores the results `start .. start + n`, whose states are given.
-    fn finish(&mut self, states: &[*mut u8], start: usize, n: usize) {
+    pub(crate) fn finish(&mut self, states: &[*mut u8], start: usize, n: usize) {
         let arguments: SmallVec<[*const u8; 3]> = states.iter().map(|&state| state.cast_const()).collect();
         // SAFETY: the states are `n` registers each; a finish loads nothing.
         unsafe { self.machine.run(n, Position::At(0), &arguments, |_, _, buffer, _| buffer) };
         let at = Stretch { space: &self.plan.kept, operand: self.plan.inputs.len(), start, n };
         let value = self.plan.reduce.finish.value;
         let (output, spare) = (self.plan.output, self.machine.spare());
+        let real = self.machine.value(value.real);
         // SAFETY: the operation's caller vouches for the output; the values are `n` registers.
-        unsafe { output.store(Component::Real, at, self.machine.value(value.real), None, spare) };
-        if let Some(imaginary) = value.imaginary {
-            // SAFETY: as above.
-            unsafe { output.store(Component::Imaginary, at, self.machine.value(imaginary), None, spare) };
+        unsafe {
+            match value.imaginary {
+                None => output.store(Component::Real, at, real, None, spare),
+                Some(id) => output.store_parts(at, [real, self.machine.value(id)], None),
+            }
         }
     }
 }
 
 /// States in memory that several threads write.
-struct Partials {
+pub(crate) struct Partials {
     arrays: SmallVec<[Vec<u64>; 3]>,
     types: SmallVec<[Ty; 3]>,
 }
 
 impl Partials {
-    fn new(types: &[Ty], len: usize) -> Partials {
+    pub(crate) fn new(types: &[Ty], len: usize) -> Partials {
         let arrays = types.iter().map(|ty| Vec::with_capacity((len * ty.size()).div_ceil(8))).collect();
         Partials { arrays, types: types.into() }
     }
 
     /// The states from `index` on. Threads write to places of their own.
-    fn at(&self, index: usize) -> States {
+    pub(crate) fn at(&self, index: usize) -> States {
         let address =
             |(array, ty): (&Vec<u64>, &Ty)| array.as_ptr().cast::<u8>().cast_mut().wrapping_add(index * ty.size());
         self.arrays.iter().zip(&self.types).map(address).collect()
@@ -163,14 +189,33 @@ impl Partials {
 }
 
 /// Runs the program of the elements.
-struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     plan: &'a Plan<'a>,
     machine: Machine<'a>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(plan: &'a Plan<'a>) -> Reader<'a> {
-        Reader { plan, machine: Machine::new(plan.element, TILE) }
+    pub(crate) fn new(plan: &'a Plan<'a>) -> Reader<'a> {
+        Reader { plan, machine: Machine::new(plan.element, &plan.reduce.parameters, TILE) }
+    }
+
+    /// What elements `start .. start + n` of a result contribute.
+    pub(crate) fn along(&mut self, row: usize, start: usize, n: usize) -> States {
+        let plan = self.plan;
+        self.read(&plan.reduced, &plan.kept, row, start, n, Position::From(start))
+    }
+
+    /// What the elements at one place of the results `start .. start + n` contribute.
+    pub(crate) fn across(&mut self, place: usize, start: usize, n: usize) -> States {
+        let plan = self.plan;
+        self.read(&plan.kept, &plan.reduced, place, start, n, Position::At(place))
+    }
+
+    /// As [`Reader::across`], with where the states are.
+    fn leaf(&mut self, place: usize, start: usize, n: usize) -> Leaf {
+        let states = self.across(place, start, n);
+        let moves = self.plan.roots.iter().zip(&states).any(|(&id, &state)| self.machine.home(id) == state);
+        if moves { Leaf::Passing(states) } else { Leaf::Lasting(states) }
     }
 
     /// What elements `start .. start + n` of a space contribute; the other space is at `fixed`.
@@ -184,14 +229,14 @@ impl<'a> Reader<'a> {
         position: Position,
     ) -> States {
         let plan = self.plan;
-        let load = |input: usize, component: Component, buffer, spare| {
+        let load = |input: usize, wanted: Wanted, buffer, spare| {
             let field = plan.inputs[input].moved(other.offset(input, fixed));
             // SAFETY: the operation's caller vouches for its operands; the machine for its buffers.
-            unsafe { field.load(component, Stretch { space, operand: input, start, n }, buffer, spare) }
+            unsafe { field.load(wanted, Stretch { space, operand: input, start, n }, buffer, spare) }
         };
         // SAFETY: a tile has no more elements than the machine is wide; `load` gives as many registers.
         unsafe { self.machine.run(n, position, &[], load) };
-        plan.reduce.element.iter().map(|&id| self.machine.value(id)).collect()
+        plan.roots.iter().map(|&id| self.machine.value(id)).collect()
     }
 }
 
@@ -232,7 +277,7 @@ fn along_rows(plan: &Plan<'_>, range: Range<usize>, block: usize) {
     for first in range.map(|index| index * block) {
         let count = block.min(plan.kept.len - first);
         for row in 0..count {
-            let elements = reader.read(&plan.reduced, &plan.kept, first + row, 0, plan.reduced.len, Position::From(0));
+            let elements = reader.along(first + row, 0, plan.reduced.len);
             let out = combiner.further(&states, row);
             // SAFETY: the elements are a chunk at most; the states have room for a block.
             unsafe { combiner.chunk(&elements, plan.reduced.len, &out) };
@@ -244,12 +289,24 @@ fn along_rows(plan: &Plan<'_>, range: Range<usize>, block: usize) {
 fn along_chunks(plan: &Plan<'_>, range: Range<usize>, partials: &Partials) {
     let (mut reader, mut combiner) = (Reader::new(plan), Combiner::new(plan.folder));
     let chunks = plan.chunks();
+    // The row whose result is known, whatever comes.
+    let mut settled = None;
     for task in range {
         let (row, start) = (task / chunks, task % chunks * CHUNK);
         let n = CHUNK.min(plan.reduced.len - start);
-        let elements = reader.read(&plan.reduced, &plan.kept, row, start, n, Position::From(start));
+        let out = partials.at(task);
+        if settled == Some(row) {
+            // SAFETY: this task's result and the one before, which is there, are truth values.
+            unsafe { out[0].write(*out[0].sub(1)) };
+            continue;
+        }
+        let elements = reader.along(row, start, n);
         // SAFETY: the elements are a chunk at most; this task's result is its own.
-        unsafe { combiner.chunk(&elements, n, &partials.at(task)) };
+        unsafe { combiner.chunk(&elements, n, &out) };
+        // SAFETY: the result was just written.
+        if plan.folder.settles.is_some_and(|value| unsafe { *out[0] } == value) {
+            settled = Some(row);
+        }
     }
 }
 
@@ -265,22 +322,11 @@ fn finish_all(plan: &Plan<'_>, partials: &Partials, tiles: Tiles, threads: &Thre
 /// Tiles across the results: whole rows of elements are folded.
 fn across(plan: &Plan<'_>, threads: &Threads) {
     let (tiles, width, chunks) = (plan.kept.tiles(), plan.kept.len, plan.chunks());
-    if chunks == 1 {
+    let (types, sides) = (plan.folder.types(), plan.sides(tiles.count() * chunks, threads));
+    if chunks == 1 && sides == 1 {
         return threads.share(tiles.count(), plan.elements(), |range| across_tiles(plan, tiles, range));
     }
-    let types = plan.folder.types();
-    let mut partials = Partials::new(types, width * chunks);
-    threads.share(tiles.count() * chunks, plan.elements(), |range| {
-        let (mut reader, mut tree) = (Reader::new(plan), Tree::new(plan.folder));
-        for task in range {
-            let ((start, n), chunk) = (tiles.tile(task / chunks), task % chunks);
-            let first = chunk * CHUNK;
-            let count = CHUNK.min(plan.reduced.len - first);
-            let mut leaf =
-                |k: usize| reader.read(&plan.kept, &plan.reduced, first + k, start, n, Position::At(first + k));
-            tree.fold(count, n, &partials.at(chunk * width + start), &mut leaf);
-        }
-    });
+    let mut partials = across_chunks(plan, tiles, sides, threads);
     let mut left = chunks;
     while left > 1 {
         let next = left.div_ceil(CHUNK);
@@ -290,7 +336,7 @@ fn across(plan: &Plan<'_>, threads: &Threads) {
             for task in range {
                 let ((start, n), chunk) = (tiles.tile(task / next), task % next);
                 let count = CHUNK.min(left - chunk * CHUNK);
-                let mut leaf = |k: usize| partials.at((chunk * CHUNK + k) * width + start);
+                let mut leaf = |k: usize| Leaf::Lasting(partials.at((chunk * CHUNK + k) * width + start));
                 tree.fold(count, n, &results.at(chunk * width + start), &mut leaf);
             }
         });
@@ -299,12 +345,43 @@ fn across(plan: &Plan<'_>, threads: &Threads) {
     finish_all(plan, &partials, tiles, threads);
 }
 
+/// The results of the chunks; the lanes of each are shared among `sides` tasks.
+fn across_chunks(plan: &Plan<'_>, tiles: Tiles, sides: usize, threads: &Threads) -> Partials {
+    let (width, chunks, types) = (plan.kept.len, plan.chunks(), plan.folder.types());
+    let tasks = tiles.count() * chunks;
+    let partials = Partials::new(types, width * chunks * sides);
+    threads.share(tasks * sides, plan.elements(), |range| {
+        let (mut reader, mut tree) = (Reader::new(plan), Tree::new(plan.folder));
+        for task in range {
+            let ((start, n), chunk, side) = (tiles.tile(task / sides / chunks), task / sides % chunks, task % sides);
+            let first = chunk * CHUNK;
+            let lanes = Lanes { first: side, apart: sides, count: CHUNK.min(plan.reduced.len - first), n };
+            let mut leaf = |k: usize| reader.leaf(first + k, start, n);
+            tree.fold_lanes(lanes, &partials.at((chunk * sides + side) * width + start), &mut leaf);
+        }
+    });
+    if sides == 1 {
+        return partials;
+    }
+    let results = Partials::new(types, width * chunks);
+    threads.share(tasks, width * chunks * sides, |range| {
+        let mut tree = Tree::new(plan.folder);
+        for task in range {
+            let ((start, n), chunk) = (tiles.tile(task / chunks), task % chunks);
+            let count = sides.min(plan.reduced.len - chunk * CHUNK);
+            let mut leaf = |side: usize| Leaf::Lasting(partials.at((chunk * sides + side) * width + start));
+            tree.fold(count, n, &results.at(chunk * width + start), &mut leaf);
+        }
+    });
+    results
+}
+
 fn across_tiles(plan: &Plan<'_>, tiles: Tiles, range: Range<usize>) {
     let (mut reader, mut tree) = (Reader::new(plan), Tree::new(plan.folder));
     let mut finisher = Finisher::new(plan);
     let states = States::from(&finisher.states[..]);
     for (start, n) in range.map(|tile| tiles.tile(tile)) {
-        let mut leaf = |k: usize| reader.read(&plan.kept, &plan.reduced, k, start, n, Position::At(k));
+        let mut leaf = |k: usize| reader.leaf(k, start, n);
         tree.fold(plan.reduced.len, n, &states, &mut leaf);
         finisher.finish(&states, start, n);
     }
@@ -315,6 +392,30 @@ struct Tree<'a> {
     combiner: Combiner<'a>,
     tiles: Vec<States>,
     _scratch: Scratch,
+}
+
+/// Lane `first` of `count` tiles of `n` states, when lanes that are not a multiple of `apart` from each other have been combined.
+struct Lanes {
+    first: usize,
+    apart: usize,
+    count: usize,
+    n: usize,
+}
+
+/// A tile of states that the tree takes in.
+enum Leaf {
+    /// It stays where it is.
+    Lasting(States),
+    /// The next one takes its place.
+    Passing(States),
+}
+
+impl Leaf {
+    fn states(self) -> States {
+        match self {
+            Leaf::Lasting(states) | Leaf::Passing(states) => states,
+        }
+    }
 }
 
 /// Tiles that a level of the tree holds: its two sides.
@@ -331,21 +432,34 @@ impl<'a> Tree<'a> {
         Tree { combiner: Combiner::new(folder), tiles: (0..levels * SIDES).map(tile).collect(), _scratch: scratch }
     }
 
-    /// Folds `count` tiles of `n` states each; `leaf` gives the tiles, each of which is read before the next is asked for.
-    fn fold(&mut self, count: usize, n: usize, out: &[*mut u8], leaf: &mut dyn FnMut(usize) -> States) {
-        self.lane(0, 1, count, n, out, leaf);
+    /// Folds `count` tiles of `n` states each.
+    fn fold(&mut self, count: usize, n: usize, out: &States, leaf: &mut dyn FnMut(usize) -> Leaf) {
+        self.fold_lanes(Lanes { first: 0, apart: 1, count, n }, out, leaf);
     }
 
-    /// The lane `at` as it is when `lanes` of them are left.
+    /// Folds those of the tiles that end in one of several lanes.
+    fn fold_lanes(&mut self, lanes: Lanes, out: &States, leaf: &mut dyn FnMut(usize) -> Leaf) {
+        let Lanes { first, apart, count, n } = lanes;
+        if first >= count {
+            return;
+        }
+        let result = self.lane(first, apart, count, n, out, leaf);
+        if result != *out {
+            // SAFETY: both are `n` states, and one tile does not overlap another.
+            unsafe { self.combiner.copy(&result, out, n) };
+        }
+    }
+
+    /// The lane `at` as it is when `lanes` of them are left: in `out`, or where it lies anyway.
     fn lane(
         &mut self,
         at: usize,
         lanes: usize,
         count: usize,
         n: usize,
-        out: &[*mut u8],
-        leaf: &mut dyn FnMut(usize) -> States,
-    ) {
+        out: &States,
+        leaf: &mut dyn FnMut(usize) -> Leaf,
+    ) -> States {
         let level = lanes.ilog2() as usize * SIDES;
         let (left, right) = (self.tiles[level].clone(), self.tiles[level + 1].clone());
         if lanes == LANES {
@@ -354,10 +468,11 @@ impl<'a> Tree<'a> {
         if at + lanes >= count {
             return self.lane(at, 2 * lanes, count, n, out, leaf);
         }
-        self.lane(at, 2 * lanes, count, n, &left, leaf);
-        self.lane(at + lanes, 2 * lanes, count, n, &right, leaf);
+        let left = self.lane(at, 2 * lanes, count, n, &left, leaf);
+        let right = self.lane(at + lanes, 2 * lanes, count, n, &right, leaf);
         // SAFETY: the two sides were just computed, in tiles of this level alone.
         unsafe { self.combiner.combine(&left, &right, out, n) };
+        out.clone()
     }
 
     /// The elements of a lane, in their order.
@@ -367,21 +482,54 @@ impl<'a> Tree<'a> {
         count: usize,
         n: usize,
         mut turns: [&States; SIDES],
-        out: &[*mut u8],
-        leaf: &mut dyn FnMut(usize) -> States,
-    ) {
+        out: &States,
+        leaf: &mut dyn FnMut(usize) -> Leaf,
+    ) -> States {
         let last = (count - 1 - at) / LANES;
-        let first = leaf(at);
-        let mut now: &[*mut u8] = if last == 0 { out } else { turns[0] };
+        let first = match leaf(at) {
+            Leaf::Lasting(first) if last == 0 => return first,
+            Leaf::Lasting(first) => return self.lasting_leaves(at, last, n, first, turns, out, leaf),
+            Leaf::Passing(first) => first,
+        };
+        let mut now: &States = if last == 0 { out } else { turns[0] };
         // SAFETY: a leaf has `n` states, as the tiles of this level have; the next leaf may take the place of this one.
         unsafe { self.combiner.copy(&first, now, n) };
         for k in 1..=last {
-            let next: &[*mut u8] = if k == last { out } else { turns[1] };
-            let element = leaf(at + k * LANES);
+            let next: &States = if k == last { out } else { turns[1] };
+            let element = leaf(at + k * LANES).states();
             // SAFETY: as above; the tiles take turns.
             unsafe { self.combiner.combine(now, &element, next, n) };
             now = next;
             turns.swap(0, 1);
         }
+        out.clone()
+    }
+
+    /// The same where the elements lie in memory.
+    #[expect(clippy::too_many_arguments, reason = "the second half of a function")]
+    fn lasting_leaves(
+        &mut self,
+        at: usize,
+        last: usize,
+        n: usize,
+        first: States,
+        turns: [&States; SIDES],
+        out: &States,
+        leaf: &mut dyn FnMut(usize) -> Leaf,
+    ) -> States {
+        let rest = (1..=last).map(|k| leaf(at + k * LANES).states());
+        let rows: SmallVec<[States; CHUNK / LANES]> = std::iter::once(first).chain(rest).collect();
+        // SAFETY: each row has `n` states, and `out` is a tile of its own.
+        if unsafe { self.combiner.column(&rows, out, n) } {
+            return out.clone();
+        }
+        let mut now = rows[0].clone();
+        for (k, row) in rows.iter().enumerate().skip(1) {
+            let next = if k == last { out } else { turns[k % SIDES] };
+            // SAFETY: as above; the tiles take turns.
+            unsafe { self.combiner.combine(&now, row, next, n) };
+            now = next.clone();
+        }
+        now
     }
 }

@@ -11,10 +11,11 @@ use crate::{
     folder::{Combiner, Folder, States},
     level::Run,
     program::{Machine, Position, Program},
+    programs::program,
     scratch::Scratch,
     space::{Space, TILE},
     threads::Threads,
-    transfer::{Field, Stretch},
+    transfer::{Field, Stretch, Wanted},
 };
 use cupric_core::{DType, Error, Result};
 use cupric_ir::{Builder, Component, Graph, Id, Node, Register, Scan, Ty, convert};
@@ -44,9 +45,10 @@ pub(crate) fn scan(scan: &Scan, addresses: &[u64], threads: &Threads) -> Result<
     }
     let strides = [&scan.input.layout.strides[..], &scan.output.layout.strides[..]];
     let last = scan.shape.len() - 1;
+    let (read, write) = (program(&read, &loaded)?, program(&write, &stored)?);
     let plan = Plan {
-        read: Program::new(&read, &[], &loaded)?,
-        write: Program::new(&write, &[], &stored)?,
+        read: &read,
+        write: &write,
         loaded,
         stored,
         folder: &folder,
@@ -85,8 +87,8 @@ fn conversion(from: DType, to: DType, source: Source) -> (Graph, Parts) {
 }
 
 struct Plan<'a> {
-    read: Program,
-    write: Program,
+    read: &'a Program,
+    write: &'a Program,
     loaded: Parts,
     stored: Parts,
     folder: &'a Folder<'a>,
@@ -154,7 +156,7 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn new(plan: &'a Plan<'a>) -> Worker<'a> {
-        let (reader, writer) = (Machine::new(&plan.read, CHUNK), Machine::new(&plan.write, CHUNK));
+        let (reader, writer) = (Machine::new(plan.read, &[], CHUNK), Machine::new(plan.write, &[], CHUNK));
         Worker { plan, reader, writer, chunker: Chunker::new(plan.folder) }
     }
 
@@ -162,10 +164,10 @@ impl<'a> Worker<'a> {
         let plan = self.plan;
         let (start, field) = (chunk * CHUNK, plan.input.moved(plan.rows.offset(0, row)));
         let n = CHUNK.min(plan.row.len - start);
-        let load = |_, component: Component, buffer, spare| {
+        let load = |_, wanted: Wanted, buffer, spare| {
             let at = Stretch { space: &plan.row, operand: 0, start, n };
             // SAFETY: the operation's caller vouches for its operands; the machine for its buffers.
-            unsafe { field.load(component, at, buffer, spare) }
+            unsafe { field.load(wanted, at, buffer, spare) }
         };
         // SAFETY: a chunk is not wider than the machine; `load` gives as many registers.
         unsafe { self.reader.run(n, Position::At(0), &[], load) };
@@ -194,9 +196,13 @@ impl<'a> Worker<'a> {
         let plan = self.plan;
         let field = plan.output.moved(plan.rows.offset(1, row));
         let at = Stretch { space: &plan.row, operand: 1, start: chunk * CHUNK, n };
-        for (&id, component) in plan.stored.iter().zip([Component::Real, Component::Imaginary]) {
-            // SAFETY: the operation's caller vouches for the output; the values are `n` registers.
-            unsafe { field.store(component, at, self.writer.value(id), None, self.writer.spare()) };
+        let real = self.writer.value(plan.stored[0]);
+        // SAFETY: the operation's caller vouches for the output; the values are `n` registers.
+        unsafe {
+            match plan.stored.get(1) {
+                None => field.store(Component::Real, at, real, None, self.writer.spare()),
+                Some(&imaginary) => field.store_parts(at, [real, self.writer.value(imaginary)], None),
+            }
         }
     }
 }
@@ -214,7 +220,7 @@ struct Chunker<'a> {
     results: States,
     carried: States,
     types: &'a [Ty],
-    scan: Option<Run>,
+    scans: Option<&'a [Run]>,
     _scratch: Scratch,
 }
 
@@ -235,7 +241,7 @@ impl<'a> Chunker<'a> {
             results: set(4),
             carried: set(5),
             types,
-            scan: folder.scan,
+            scans: folder.scans.as_deref(),
             _scratch: scratch,
         }
     }
@@ -245,10 +251,12 @@ impl<'a> Chunker<'a> {
     /// # Safety
     /// `elements` are `n` registers, the carry is one.
     unsafe fn chunk(&mut self, elements: &[*mut u8], n: usize, carry: Option<&[*mut u8]>) -> States {
-        if let Some(scan) = self.scan {
-            let carry = carry.map_or(std::ptr::null(), |carry| carry[0].cast_const());
-            // SAFETY: the elements are `n` registers, and the results have room for a chunk.
-            unsafe { scan(self.results[0], elements[0], carry, carry, n) };
+        if let Some(scans) = self.scans {
+            for (state, scan) in scans.iter().enumerate() {
+                let carry = carry.map_or(std::ptr::null(), |carry| carry[state].cast_const());
+                // SAFETY: the elements are `n` registers, and the results have room for a chunk.
+                unsafe { scan(self.results[state], elements[state], carry, carry, n) };
+            }
             return self.results.clone();
         }
         // SAFETY: the buffers have room for a chunk, and places beyond `n` hold bits of earlier uses that nothing before

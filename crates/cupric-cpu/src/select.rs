@@ -4,7 +4,7 @@ use crate::scratch::Scratch;
 use crate::{
     space::Space,
     threads::Threads,
-    transfer::{Field, Stretch, gather, scatter},
+    transfer::{Field, Stretch, Wanted, gather, scatter},
 };
 use cupric_core::{Error, Result};
 use cupric_ir::{Component, Select};
@@ -89,7 +89,7 @@ impl<'a> Picker<'a> {
         let at = Stretch { space: &self.plan.space, operand: 0, start, n };
         // SAFETY: the operation's caller vouches for its operands; the buffers have room for a tile.
         unsafe {
-            let mask = self.plan.mask.load(Component::Real, at, self.mask, self.mask);
+            let mask = self.plan.mask.load(Wanted::One(Component::Real), at, self.mask, self.picked);
             std::slice::from_raw_parts(mask, n)
         }
     }

@@ -2,11 +2,12 @@
 
 use crate::{
     kernel::by_width,
-    level::{Run, unary},
+    level::{Kernel, Run, best, unary},
     space::Space,
 };
 use cupric_core::{DType, bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use cupric_ir::{Component, Operand, Ty};
+use std::marker::PhantomData;
 
 /// An operand in memory: its element 0, and what elements are.
 #[derive(Clone, Copy)]
@@ -37,6 +38,15 @@ impl Form {
             _ => Form::Plain,
         }
     }
+}
+
+/// What is wanted of an element.
+#[derive(Clone, Copy)]
+pub(crate) enum Wanted {
+    /// A component.
+    One(Component),
+    /// Both parts of a complex element; the imaginary one goes here.
+    Both(*mut u8),
 }
 
 /// Part of a tile in memory.
@@ -82,42 +92,86 @@ impl Field {
         address.is_multiple_of(size).then(|| std::ptr::with_exposed_provenance_mut(address))
     }
 
-    /// Registers with a component of the elements of a stretch: in `buffer`, or where they lie anyway. `spare` has room for
-    /// as many half-precision elements.
+    /// Registers with a part of the elements of a stretch: in `buffer`, or where they lie anyway. `spare` has room for
+    /// as many truth values or half-precision elements.
     ///
     /// # Safety
     /// The elements may be read; the buffers are large enough.
-    pub(crate) unsafe fn load(
-        &self,
-        component: Component,
-        at: Stretch<'_>,
-        buffer: *mut u8,
-        spare: *mut u8,
-    ) -> *mut u8 {
+    pub(crate) unsafe fn load(&self, wanted: Wanted, at: Stretch<'_>, buffer: *mut u8, spare: *mut u8) -> *mut u8 {
+        let component = match wanted {
+            Wanted::One(component) => component,
+            // SAFETY: the caller vouches for the elements and for the room.
+            Wanted::Both(imaginary) => return unsafe { self.load_parts(at, buffer, imaginary) },
+        };
         if let Some(address) = self.in_place(at) {
             return address;
         }
-        let part = self.dtype.component().size();
+        let size = self.dtype.component().size();
         let from = match component {
             Component::Real => self.address,
-            Component::Imaginary => self.address + part,
+            Component::Imaginary => self.address + size,
         };
         let form = Form::of(self.dtype);
-        let out = if form == Form::Half { spare } else { buffer };
-        let step = at.space.step(at.operand);
-        // SAFETY: the caller vouches for the elements and for the room.
-        at.space.runs(at.operand, at.start, at.n, |offset, count, done| unsafe {
-            let from = std::ptr::with_exposed_provenance(from.wrapping_add_signed(offset));
-            gather(part, out.add(done * part), from, step, count);
-        });
+        let converted = matches!(form, Form::Truth | Form::Half);
+        let out = if converted { spare } else { buffer };
+        let packed = if converted { self.packed(at) } else { None };
+        if packed.is_none() {
+            let step = at.space.step(at.operand);
+            // SAFETY: the caller vouches for the elements and for the room.
+            at.space.runs(at.operand, at.start, at.n, |offset, count, done| unsafe {
+                let from = std::ptr::with_exposed_provenance(from.wrapping_add_signed(offset));
+                gather(size, out.add(done * size), from, step, count);
+            });
+        }
+        let from = packed.unwrap_or(out);
         match form {
-            // SAFETY: the bytes were written above.
-            Form::Truth => unsafe { normalise(buffer, at.n) },
-            // SAFETY: the halves were written above; the two buffers are different ones.
-            Form::Half => unsafe { widen(self.dtype)(buffer, spare, spare, spare, at.n) },
+            // SAFETY: the elements lie in memory or were gathered above; the buffer is another one.
+            Form::Truth => unsafe { best::<Normalise>()(buffer, from, from, from, at.n) },
+            // SAFETY: as above.
+            Form::Half => unsafe { widen(self.dtype)(buffer, from, from, from, at.n) },
             Form::Plain | Form::Part => {}
         }
         buffer
+    }
+
+    /// Both parts of complex elements.
+    unsafe fn load_parts(&self, at: Stretch<'_>, real: *mut u8, imaginary: *mut u8) -> *mut u8 {
+        let (size, step) = (self.dtype.component().size(), at.space.step(at.operand));
+        let aligned = self.address.is_multiple_of(size);
+        at.space.runs(at.operand, at.start, at.n, |offset, count, done| {
+            let from: *const u8 = std::ptr::with_exposed_provenance(self.address.wrapping_add_signed(offset));
+            let [real, imaginary] = [real, imaginary].map(|out| out.wrapping_add(done * size));
+            if aligned && step == 2 * size as isize {
+                // SAFETY: the caller vouches for the elements and for the room.
+                return unsafe { parted(size)(real, from, from, imaginary, count) };
+            }
+            for (out, from) in [(real, from), (imaginary, from.wrapping_add(size))] {
+                // SAFETY: as above.
+                unsafe { gather(size, out, from, step, count) };
+            }
+        });
+        real
+    }
+
+    /// Writes both parts of the elements of a stretch from registers, where `mask` (if there is one) is true.
+    ///
+    /// # Safety
+    /// The elements may be written; registers and mask hold enough.
+    pub(crate) unsafe fn store_parts(&self, at: Stretch<'_>, parts: [*mut u8; 2], mask: Option<*const u8>) {
+        let (size, step) = (self.dtype.component().size(), at.space.step(at.operand));
+        if mask.is_some() || step != 2 * size as isize || !self.address.is_multiple_of(size) {
+            for (component, part) in [Component::Real, Component::Imaginary].into_iter().zip(parts) {
+                // SAFETY: the caller's promise; complex elements need no spare room.
+                unsafe { self.store(component, at, part, mask, part) };
+            }
+            return;
+        }
+        at.space.runs(at.operand, at.start, at.n, |offset, count, done| {
+            let to = std::ptr::with_exposed_provenance_mut(self.address.wrapping_add_signed(offset));
+            let [real, imaginary] = parts.map(|part| part.wrapping_add(done * size).cast_const());
+            // SAFETY: the caller's promise.
+            unsafe { joined(size)(to, real, imaginary, imaginary, count) };
+        });
     }
 
     /// Writes a component of the elements of a stretch from registers, where `mask` (if there is one) is true.
@@ -139,8 +193,12 @@ impl Field {
         };
         let mut from = registers;
         if Form::of(self.dtype) == Form::Half {
-            // SAFETY: `spare` has room for the halves.
-            unsafe { narrow(self.dtype)(spare, registers, registers, registers, at.n) };
+            let packed = if mask.is_none() { self.packed(at) } else { None };
+            // SAFETY: `spare` has room for the halves, and so has the memory of packed ones.
+            unsafe { narrow(self.dtype)(packed.unwrap_or(spare), registers, registers, registers, at.n) };
+            if packed.is_some() {
+                return;
+            }
             from = spare;
         }
         let step = at.space.step(at.operand);
@@ -156,6 +214,48 @@ impl Field {
     }
 }
 
+/// The loop that takes complex elements apart: the imaginary parts go to the third argument.
+fn parted(size: usize) -> Run {
+    if size == 4 { best::<Parted<u32>>() } else { best::<Parted<u64>>() }
+}
+
+/// The loop that joins real and imaginary parts.
+fn joined(size: usize) -> Run {
+    if size == 4 { best::<Joined<u32>>() } else { best::<Joined<u64>>() }
+}
+
+struct Parted<T>(PhantomData<T>);
+
+impl<T: Copy> Kernel for Parted<T> {
+    #[inline(always)]
+    unsafe fn run(real: *mut u8, elements: *const u8, _: *const u8, imaginary: *const u8, n: usize) {
+        let (real, imaginary) = (real.cast::<T>(), imaginary.cast_mut().cast::<T>());
+        for i in 0..n {
+            // SAFETY: the caller has `n` elements, and room for as many parts.
+            unsafe {
+                let [re, im] = *elements.cast::<[T; 2]>().add(i);
+                real.add(i).write(re);
+                imaginary.add(i).write(im);
+            }
+        }
+    }
+}
+
+struct Joined<T>(PhantomData<T>);
+
+impl<T: Copy> Kernel for Joined<T> {
+    #[inline(always)]
+    unsafe fn run(out: *mut u8, real: *const u8, imaginary: *const u8, _: *const u8, n: usize) {
+        for i in 0..n {
+            // SAFETY: the caller has `n` parts of both, and room for as many elements.
+            unsafe {
+                let element = [*real.cast::<T>().add(i), *imaginary.cast::<T>().add(i)];
+                out.cast::<[T; 2]>().add(i).write(element);
+            }
+        }
+    }
+}
+
 /// The loop that turns half-precision elements of a dtype into registers.
 fn widen(dtype: DType) -> Run {
     if dtype == DType::Float16 { unary(f16_to_f32) } else { unary(bf16_to_f32) }
@@ -166,10 +266,17 @@ fn narrow(dtype: DType) -> Run {
     if dtype == DType::Float16 { unary(f32_to_f16) } else { unary(f32_to_bf16) }
 }
 
-unsafe fn normalise(bytes: *mut u8, n: usize) {
-    // SAFETY: the caller has written `n` bytes here.
-    let bytes = unsafe { std::slice::from_raw_parts_mut(bytes, n) };
-    bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+/// Bytes as truth values.
+struct Normalise;
+
+impl Kernel for Normalise {
+    #[inline(always)]
+    unsafe fn run(out: *mut u8, from: *const u8, _: *const u8, _: *const u8, n: usize) {
+        for i in 0..n {
+            // SAFETY: the contract of `Kernel::run`.
+            unsafe { out.add(i).write(u8::from(*from.add(i) != 0)) }
+        }
+    }
 }
 
 /// Copies `n` elements of 1, 2, 4, 8 or 16 bytes, `step` bytes apart and anywhere, to packed aligned ones.
