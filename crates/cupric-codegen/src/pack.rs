@@ -207,7 +207,8 @@ fn sorts(dtype: DType) -> Vec<Op> {
     let mut ops = Vec::new();
     for answer in [Sorted::Values, Sorted::Positions] {
         let gives = if answer == Sorted::Values { dtype } else { DType::Int64 };
-        for len in [16, 64, 256, 1024, 2048, 100_000] {
+        // The last one counts in 64 bits.
+        for len in [16, 64, 256, 1024, 2048, 100_000, 1 << 30] {
             for shape in [&[len][..], &[100, len]] {
                 let mut storages = Storages::default();
                 let (input, output) = (storages.operand(dtype, shape), storages.operand(gives, shape));

@@ -61,8 +61,7 @@ impl Planner {
     }
 
     /// The launches that do an operation with kernels that [`pack_kernels`](crate::pack_kernels) lists, whatever its program
-    /// and layouts are. It takes more time and workspace than [`Planner::plan`]. Sorts of rows of more than 2^32 elements hold
-    /// other kernels; there is no program for more than 32 axes or 8 indices.
+    /// and layouts are. It takes more time and workspace than [`Planner::plan`]. There is no program for more than 32 axes or 8 indices.
     #[must_use]
     pub fn plan_packed(&self, op: &Op, addresses: &[u64]) -> Option<Program> {
         packed::plan(&Scope::new(self, op, addresses), op)

@@ -8,16 +8,22 @@ use crate::{
     map,
     prelude::{self, Width},
     shape::{self, Shape},
-    stepwise::{over, part},
+    stepwise::over,
 };
 use cupric_core::{DType, Dims, Layout, Result, coalesce};
 use cupric_ir::{Sort, Sorted};
+use std::sync::Arc;
 
 /// The longest row that a block sorts alone.
 const IN_BLOCK: usize = 2048;
 const DIGITS: usize = 256;
 /// Elements of one launch over packed rows.
 const PIECE: usize = 1 << 26;
+/// Rows from here on need counts of 64 bits: two bits of a word are marks.
+const MOST_COUNTED: usize = 1 << 30;
+const MOST_PASSES: usize = 16;
+/// What a block counts, as `span` in the prelude.
+const SPAN: usize = 32768;
 
 /// Plans a sort.
 pub(crate) fn plan(scope: &Scope, sort: &Sort) -> Result<Program> {
@@ -163,60 +169,29 @@ impl Job {
 
     fn by_digits(&self, scope: &Scope, program: &mut Program) {
         let rows: usize = self.rows.iter().product();
-        let dtype = self.input.dtype;
-        let moves = self.answer == Sorted::Positions;
-        let radix = Radix { dtype, moves, wide: self.count > u32::MAX as usize };
-        let tiles = self.count.div_ceil(radix.tile());
-        let mut reserve = |bytes: usize| {
-            let offset = program.workspace;
-            program.workspace += bytes.next_multiple_of(256);
-            offset
-        };
-        let elements = [(); 2].map(|()| reserve(rows * self.count * dtype.size()));
-        let positions = [(); 2].map(|()| reserve(if moves { rows * self.count * radix.counter() } else { 0 }));
-        let counts = reserve(rows * DIGITS * tiles * radix.counter());
-        let totals = reserve(rows * DIGITS * radix.counter());
-        let passes = order(dtype).bits / 8;
-        let packed =
-            |bound: &Bound| bound.layout.is_row_major(bound.item()) && bound.starts_at_multiple_of(bound.item());
+        let radix = Radix::new(self.input.dtype, self.answer, self.count);
         let shape: Dims = self.rows.iter().copied().chain([self.count]).collect();
-        let scratch = |offset: usize| Bound::scratch(dtype, offset, &shape);
-        let mut from = if packed(&self.input) {
-            self.input.clone()
-        } else {
-            program.launches.extend(map::copy(scope, &shape, self.input.clone(), scratch(elements[0])));
-            scratch(elements[0])
-        };
-        // The last pass must not write what it reads.
-        let direct = !moves && packed(&self.output) && (passes > 1 || !self.input.shares(&self.output));
-        for pass in 0..passes {
-            let to = if direct && pass + 1 == passes { self.output.clone() } else { scratch(elements[(pass + 1) % 2]) };
-            let turn = Turn {
-                from: from.argument(),
-                to: to.argument(),
-                positions: [positions[pass % 2], positions[(pass + 1) % 2]],
-                counts,
-                totals,
-                pass,
-            };
-            radix.pass(scope, program, &turn, rows, self.count, tiles);
-            from = to;
+        // The output is written by the last pass, which must not read it, and the first pass reads the input alone.
+        let shares = self.input.storage.is_some() && self.input.shares(&self.output);
+        let direct = self.output.layout.is_row_major(self.output.item()) && !(shares && radix.passes() == 1);
+        let room = Room::new(&radix, rows, self.count, direct, program);
+        let mut input = self.input.clone();
+        if !(input.layout.is_row_major(input.item()) && input.is_aligned()) {
+            let copy = Bound::scratch(radix.dtype, room.elements[1], &shape);
+            program.launches.extend(map::copy(scope, &shape, input, copy.clone()));
+            input = copy;
         }
-        if moves {
-            let dtype = if radix.wide { DType::UInt64 } else { DType::UInt32 };
-            from = Bound::scratch(dtype, positions[passes % 2], &shape);
-        }
-        if direct {
-            return;
-        }
-        if packed(&self.output) {
-            let all = rows * self.count;
-            for (begin, len) in (0..all).step_by(PIECE).map(|begin| (begin, PIECE.min(all - begin))) {
-                let [from, to] = [&from, &self.output].map(|bound| part(bound, begin, len));
-                program.launches.extend(map::copy(scope, &[len], from, to));
+        let (output, forced) = match (direct, room.answer) {
+            (true, _) => (self.output.clone(), if shares { 2.min(radix.passes()) } else { 0 }),
+            (false, Some(answer)) => (Bound::scratch(self.output.dtype, answer, &shape), 0),
+            (false, None) => {
+                let last = room.elements[(radix.passes() - 1) % 2];
+                (Bound::scratch(radix.dtype, last, &shape), radix.passes())
             }
-        } else {
-            program.launches.extend(map::copy(scope, &shape, from, self.output.clone()));
+        };
+        radix.launches(scope, program, &room, [&input, &output], [rows, self.count], forced);
+        if !direct {
+            program.launches.extend(map::copy(scope, &shape, output, self.output.clone()));
         }
     }
 }
@@ -303,29 +278,64 @@ impl Block {
 /// The kernels of a sort by digits.
 struct Radix {
     dtype: DType,
-    /// Whether positions go along.
+    /// Whether positions go along, and are the answer.
     moves: bool,
     /// Whether counts need 64 bits.
     wide: bool,
 }
 
-/// One pass.
-struct Turn {
-    from: Argument,
-    to: Argument,
+/// Offsets of the workspace.
+struct Room {
+    /// Elements on their way: those of passes with an even and with an odd number.
+    elements: [usize; 2],
     positions: [usize; 2],
-    counts: usize,
+    /// Positions that are copied to the output.
+    answer: Option<usize>,
+    /// What is cleared before the first pass: whether digits vary, the tickets of tiles, totals, what tiles tell each other.
+    varied: usize,
+    tickets: usize,
     totals: usize,
-    pass: usize,
+    counts: [usize; 2],
+    cleared: usize,
+}
+
+impl Room {
+    fn new(radix: &Radix, rows: usize, count: usize, direct: bool, program: &mut Program) -> Room {
+        let mut reserve = |bytes: usize| {
+            let offset = program.workspace;
+            program.workspace += bytes.next_multiple_of(256);
+            offset
+        };
+        let (tiles, counter) = (count.div_ceil(radix.tile()), radix.counter());
+        let several = tiles > 1;
+        let elements = [(); 2].map(|()| reserve(rows * count * radix.dtype.size()));
+        let positions = [(); 2].map(|()| reserve(if radix.moves { rows * count * counter } else { 0 }));
+        let answer = (radix.moves && !direct).then(|| reserve(rows * count * 8));
+        let [varied, tickets] = [(); 2].map(|()| reserve(4 * MOST_PASSES));
+        let totals = reserve(if several { rows * radix.passes() * DIGITS * counter } else { 0 });
+        let counts = [(); 2].map(|()| reserve(if several { rows * tiles * DIGITS * counter } else { 0 }));
+        // Each pass clears what the next one tells.
+        let cleared = counts[1] - varied;
+        Room { elements, positions, answer, varied, tickets, totals, counts, cleared }
+    }
 }
 
 impl Radix {
+    fn new(dtype: DType, answer: Sorted, count: usize) -> Radix {
+        Radix { dtype, moves: answer == Sorted::Positions, wide: count >= MOST_COUNTED }
+    }
+
+    const fn passes(&self) -> usize {
+        order(self.dtype).bits / 8
+    }
+
+    /// Elements of a tile, which a block holds in shared memory.
     const fn tile(&self) -> usize {
         match self.dtype.size() {
-            16 if self.wide => 1024,
-            8 | 16 => 2048,
-            _ if self.moves => 2048,
-            _ => 4096,
+            16 => 2048,
+            8 => 4096,
+            _ if self.moves => 4096,
+            _ => 8192,
         }
     }
 
@@ -333,25 +343,52 @@ impl Radix {
         if self.wide { 8 } else { 4 }
     }
 
-    fn pass(&self, scope: &Scope, program: &mut Program, turn: &Turn, rows: usize, count: usize, tiles: usize) {
-        let kernel = |name: &'static str, spell: &dyn Fn() -> String| {
-            scope.planner.kernel(("radix", name, self.dtype, self.moves, self.wide), || {
-                let positions = if self.moves { " with positions" } else { "" };
-                let headline = format!("sort {} by digits{positions}, {name}", self.dtype.name());
-                Kernel::new(&format!("sort_{name}"), &headline, &format!("{}{}", self.common(), spell()))
-            })
-        };
+    fn kernel(&self, scope: &Scope, name: &'static str, spell: impl FnOnce() -> String) -> Arc<Kernel> {
+        scope.planner.kernel(("radix", name, self.dtype, self.moves, self.wide), || {
+            let positions = if self.moves { " with positions" } else { "" };
+            let headline = format!("sort {} by digits{positions}, {name}", self.dtype.name());
+            Kernel::new(&format!("sort_{name}"), &headline, &spell())
+        })
+    }
+
+    /// All passes, from packed rows to packed rows; the first `forced` passes are not left out even if they would move nothing.
+    fn launches(
+        &self,
+        scope: &Scope,
+        program: &mut Program,
+        room: &Room,
+        [input, output]: [&Bound; 2],
+        [rows, count]: [usize; 2],
+        forced: usize,
+    ) {
+        let tiles = count.div_ceil(self.tile());
         let bits = |value: usize| Argument::Bits((value as u64).to_le_bytes().as_slice().into());
-        let workspace = |offset: usize| Argument::Workspace { offset };
-        let (counts, totals) = (workspace(turn.counts), workspace(turn.totals));
-        let place = [bits(count), bits(tiles), bits(8 * turn.pass)];
-        let given = [&[turn.from.clone(), counts.clone()], &place[..]].concat();
-        program.launches.push(launch(kernel("count", &count_text), rows * tiles, 256, given));
-        let given = vec![counts.clone(), totals.clone(), bits(tiles)];
-        program.launches.push(launch(kernel("scan", &scan_text), rows * DIGITS, 1024, given));
-        let positions = turn.positions.map(workspace);
-        let given = [&[turn.from.clone(), turn.to.clone()], &positions[..], &[counts, totals], &place[..]].concat();
-        program.launches.push(launch(kernel("move", &|| self.move_text()), rows * tiles, 256, given));
+        let place = |offset: usize| Argument::Workspace { offset };
+        let [varied, totals] = [room.varied, room.totals].map(place);
+        // A row of one tile counts for itself.
+        let forced = if tiles > 1 { forced } else { self.passes() };
+        if tiles > 1 {
+            let clear = scope.planner.kernel("radix clear", clear);
+            let words = room.cleared / 8;
+            program.launches.push(launch(clear, words.div_ceil(256), 256, vec![varied.clone(), bits(words)]));
+            let spans = count.div_ceil(SPAN);
+            let given = vec![input.argument(), totals.clone(), bits(count), bits(spans)];
+            let kernel = self.kernel(scope, "count", || self.count_text());
+            program.launches.push(launch(kernel, rows * spans, 256, given));
+            let given = vec![totals.clone(), varied.clone(), bits(count)];
+            let kernel = self.kernel(scope, "vary", || self.vary_text());
+            program.launches.push(launch(kernel, rows * self.passes(), 256, given));
+        }
+        let kernel = self.kernel(scope, "move", || self.move_text());
+        for pass in 0..self.passes() {
+            let buffers = room.elements.into_iter().chain(room.positions).map(place);
+            let counts = [room.counts[pass % 2], room.counts[(pass + 1) % 2]].map(place);
+            let mut given = vec![input.argument(), output.argument(), bits(usize::from(output.is_aligned()))];
+            given.extend(buffers.chain(counts));
+            given.extend([totals.clone(), varied.clone(), place(room.tickets + 4 * pass)]);
+            given.extend([count, tiles, pass, forced].map(bits));
+            program.launches.push(launch(kernel.clone(), rows * tiles, 512, given));
+        }
     }
 
     fn common(&self) -> String {
@@ -360,40 +397,63 @@ impl Radix {
             _ => "u32(key >> shift) & 255u",
         };
         format!(
-            "{}using Count = {};\nconstexpr u32 tile = {};\n\n\
-             __device__ __forceinline__ u32 digit_of(const Element element, const u32 shift) {{\n  \
+            "{}using Count = {};\nconstexpr u32 tile = {};\nconstexpr u32 passes = {};\n\n\
+             __device__ __forceinline__ u32 digit_of(const Element& element, const u32 shift) {{\n  \
              const Key key = order_key(element);\n  return {digit};\n}}\n\n{}\n",
             key_text(self.dtype),
             if self.wide { "u64" } else { "u32" },
             self.tile(),
+            self.passes(),
             prelude::SORT_RADIX,
+        )
+    }
+
+    fn count_text(&self) -> String {
+        format!(
+            "{}extern \"C\" __global__ void __launch_bounds__(256) @name(\n    const Element* from,\n    Count* totals,\n    \
+             const u64 length,\n    const u64 spans) {{\n  const u64 row = blockIdx.x / spans;\n  \
+             const u64 part = blockIdx.x - row * spans;\n  \
+             count_digits(from + row * length, length, part * span, totals + row * passes * {DIGITS});\n}}\n",
+            self.common(),
+        )
+    }
+
+    /// A block looks whether a digit of a row varies.
+    fn vary_text(&self) -> String {
+        format!(
+            "extern \"C\" __global__ void __launch_bounds__(256) @name(\n    const {count}* totals,\n    u32* varied,\n    \
+             const u64 length) {{\n  const {count} total = totals[u64(blockIdx.x) * {DIGITS} + threadIdx.x];\n  \
+             if (total != 0 && total != length) varied[blockIdx.x % {}] = 1;\n}}\n",
+            self.passes(),
+            count = if self.wide { "u64" } else { "u32" },
         )
     }
 
     fn move_text(&self) -> String {
         format!(
-            "extern \"C\" __global__ void __launch_bounds__(256) @name(\n    const Element* from,\n    Element* to,\n    \
-             const Count* positions_from,\n    Count* positions_to,\n    const Count* counts,\n    const Count* totals,\n    \
-             const u64 length,\n    const u64 tiles,\n    const u64 shift) {{\n  const u64 row = blockIdx.x / tiles;\n  \
-             const u64 part = blockIdx.x - row * tiles;\n  const u64 skipped = row * length;\n  \
-             move_tile<{moves}>(from + skipped, to + skipped, positions_from + skipped, positions_to + skipped, length,\n      \
-             part * tile, u32(shift), counts + row * tiles * {DIGITS} + part, tiles, totals + row * {DIGITS}, shift == 0);\n}}\n",
+            "{}extern \"C\" __global__ void __launch_bounds__(512, 2) @name(\n    const Element* input,\n    char* output,\n    \
+             const u64 aligned,\n    Element* elements0,\n    Element* elements1,\n    Count* positions0,\n    \
+             Count* positions1,\n    Count* counts,\n    Count* next_counts,\n    const Count* totals,\n    \
+             const u32* varied,\n    u32* ticket,\n    const u64 length,\n    const u64 tiles,\n    const u64 pass,\n    \
+             const u64 forced) {{\n  __shared__ u32 taken;\n  const Turn turn(varied, u32(pass), u32(forced));\n  \
+             // Tiles are taken in order, so that none waits for one that has not begun.\n  \
+             if (tiles > 1) {{\n    \
+             if (threadIdx.x < {DIGITS}) next_counts[u64(blockIdx.x) * {DIGITS} + threadIdx.x] = 0;\n    \
+             if (threadIdx.x == 0) taken = atomicAdd(ticket, 1u);\n    __syncthreads();\n  }}\n  \
+             const u64 unit = tiles > 1 ? taken : blockIdx.x;\n  const u64 row = unit / tiles;\n  \
+             const u64 part = unit - row * tiles;\n  \
+             const Buffers buffers{{input, elements0, elements1, positions0, positions1, output, aligned}};\n  \
+             if (turn.here) move_tile<{moves}>(buffers, turn, row, part, length, tiles, u32(pass), counts, totals);\n  \
+             else if (turn.none && pass == passes - 1) copy_tile<{moves}>(buffers, row, part, length);\n}}\n",
+            self.common(),
             moves = self.moves,
         )
     }
 }
 
-fn count_text() -> String {
-    format!(
-        "extern \"C\" __global__ void __launch_bounds__(256) @name(\n    const Element* from,\n    Count* counts,\n    \
-         const u64 length,\n    const u64 tiles,\n    const u64 shift) {{\n  const u64 row = blockIdx.x / tiles;\n  \
-         const u64 part = blockIdx.x - row * tiles;\n  \
-         count_digits(from + row * length, length, part * tile, u32(shift), counts + row * tiles * {DIGITS} + part, tiles);\n}}\n"
-    )
-}
-
-fn scan_text() -> String {
-    "extern \"C\" __global__ void __launch_bounds__(1024) @name(\n    Count* counts,\n    Count* totals,\n    \
-     const u64 tiles) {\n  scan_counts(counts + u64(blockIdx.x) * tiles, tiles, totals + blockIdx.x);\n}\n"
-        .to_owned()
+/// A kernel that fills words with zeros.
+fn clear() -> Kernel {
+    let body = "extern \"C\" __global__ void __launch_bounds__(256) @name(\n    u64* words,\n    const u64 count) {\n  \
+                const u64 at = u64(blockIdx.x) * 256 + threadIdx.x;\n  if (at < count) words[at] = 0;\n}\n";
+    Kernel::new("sort_clear", "sort by digits, clear", body)
 }

@@ -248,7 +248,7 @@ fn side(operand: &Bound, component: Component) -> Bound {
 }
 
 /// Some elements of a packed array.
-pub(crate) fn part(array: &Bound, begin: usize, len: usize) -> Bound {
+fn part(array: &Bound, begin: usize, len: usize) -> Bound {
     let mut part = flat(array, len);
     part.layout.offset += begin * array.item();
     part

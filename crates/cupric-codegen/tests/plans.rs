@@ -134,7 +134,8 @@ fn the_workspace_of_a_sort_does_not_depend_on_addresses() {
     let op = Op::Sort(Sort { shape: [100_000][..].into(), input, output, answer: Sorted::Positions });
     let (aligned, odd) = (planner.plan(&op, &[]).unwrap(), planner.plan(&op, &[1, 0]).unwrap());
     assert_eq!(aligned.workspace, odd.workspace);
-    assert_eq!(aligned.launches.len(), 4 * 3 + 1);
+    // What is cleared, the counts, which digits vary, and a pass for each of four digits.
+    assert_eq!(aligned.launches.len(), 3 + 4);
     assert_eq!(odd.launches.len(), aligned.launches.len() + 1, "an odd address is copied from first");
 }
 
