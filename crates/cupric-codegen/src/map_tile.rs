@@ -7,6 +7,7 @@ use crate::{
     functions,
     kernel::{Kernel, Launch},
     map::{Job, Walk, arguments, headline, is_loaded, moved, scalars, uses_position},
+    map_rows::weight,
     prelude::{self, Width},
     shape::{self, Shape},
     spell::spell,
@@ -14,19 +15,19 @@ use crate::{
 use cupric_core::DType;
 use smallvec::SmallVec;
 
-/// Elements along each side of a tile.
-const SIDE: usize = 32;
-/// Rows of a tile that a block takes at once.
-const ROWS: usize = 8;
+/// Elements along each side of a tile: the larger, the longer the stretches of memory, and the more loads are in flight.
+const SIDES: [usize; 2] = [64, 32];
+const THREADS: usize = 256;
 /// Shorter sides than this are not worth a tile.
 const LEAST: usize = 16;
 /// Static shared memory of a block.
 const SHARED: usize = 48 << 10;
 
-/// The axis along which some inputs are packed, and which inputs.
+/// The axis along which some inputs are packed, which inputs, and the elements along a side.
 pub(crate) struct Tile {
     axis: usize,
     turned: SmallVec<[bool; 8]>,
+    side: usize,
 }
 
 /// Whether a map needs tiles.
@@ -42,20 +43,29 @@ pub(crate) fn turned(job: &Job, walk: &Walk) -> Option<Tile> {
     let axes = || (0..last).filter(|&axis| walk.dims[axis] >= LEAST);
     let axis =
         (0..job.inputs.len()).filter(|&input| far(input)).find_map(|input| axes().find(|&axis| packed(input, axis)))?;
+    let candidates: SmallVec<[bool; 8]> =
+        (0..job.inputs.len()).map(|input| far(input) && packed(input, axis)).collect();
+    let bytes = |side: usize, input: usize| side * (side + 1) * job.inputs[input].item();
+    let all = |side: usize| -> usize {
+        (0..job.inputs.len()).filter(|&input| candidates[input]).map(|input| bytes(side, input)).sum()
+    };
+    let suits = |side: usize| walk.dims[axis].min(walk.dims[last]) >= side && all(side) <= SHARED;
+    let side = if suits(SIDES[0]) { SIDES[0] } else { SIDES[1] };
     let mut room = SHARED;
-    let turned = (0..job.inputs.len()).map(|input| {
-        let bytes = SIDE * (SIDE + 1) * job.inputs[input].item();
-        let fits = far(input) && packed(input, axis) && bytes <= room;
+    let turned = candidates.iter().enumerate().map(|(input, &candidate)| {
+        let bytes = bytes(side, input);
+        let fits = candidate && bytes <= room;
         room -= if fits { bytes } else { 0 };
         fits
     });
-    Some(Tile { axis, turned: turned.collect() })
+    Some(Tile { axis, turned: turned.collect(), side })
 }
 
 /// What the text of a kernel depends on, besides its job.
 struct Plan<'a> {
     job: &'a Job<'a>,
     turned: &'a [bool],
+    side: usize,
     /// Axes besides the two of the tile.
     outer: usize,
     modes: Vec<Mode>,
@@ -70,9 +80,10 @@ pub(crate) fn plan(scope: &Scope, job: &Job, mut walk: Walk, tile: &Tile) -> Lau
     }
     let (rows, columns) = (walk.dims[last - 1], walk.dims[last]);
     let outer = &walk.dims[..last - 1];
-    let tiles = [rows.div_ceil(SIDE), columns.div_ceil(SIDE)];
+    let side = tile.side;
+    let tiles = [rows.div_ceil(side), columns.div_ceil(side)];
     let blocks = outer.iter().product::<usize>() * tiles[0] * tiles[1];
-    let width = scope.width((blocks + 1) * SIDE * SIDE, walk.spans());
+    let width = scope.width((blocks + 1) * side * side, walk.spans());
     let mut shape = Shape::new(width).count("rows", rows).count("columns", columns);
     if uses_position(job.graph) {
         shape = shape.count("position", walk.offsets[walk.offsets.len() - 1]);
@@ -82,11 +93,12 @@ pub(crate) fn plan(scope: &Scope, job: &Job, mut walk: Walk, tile: &Tile) -> Lau
         shape = shape.divisors("sizes", &outer[1..]);
     }
     shape = shape.steps("steps", walk.steps.iter().map(|steps| &steps[..]));
-    let plan = Plan { job, turned: &tile.turned, outer: outer.len(), modes: walk.modes(job, 1), width };
+    let plan = Plan { job, turned: &tile.turned, side, outer: outer.len(), modes: walk.modes(job, 1), width };
     let kernel = scope.planner.kernel(plan.structure(), || plan.spell(&shape));
     let mut given = arguments(job, &walk);
     given.push(shape.argument());
-    Launch { kernel, grid: [blocks as u32, 1, 1], block: [SIDE as u32, ROWS as u32, 1], shared: 0, arguments: given }
+    let block = [side as u32, (THREADS / side) as u32, 1];
+    Launch { kernel, grid: [blocks as u32, 1, 1], block, shared: 0, arguments: given }
 }
 
 impl Plan<'_> {
@@ -95,7 +107,7 @@ impl Plan<'_> {
         let stores: Vec<_> = job.stores.iter().map(|store| (store.bound.dtype, store.value, store.mask)).collect();
         let inputs: Vec<DType> = job.inputs.iter().map(|input| input.dtype).collect();
         let parameters: Vec<_> = job.parameters.iter().map(|parameter| parameter.ty).collect();
-        let access = (self.turned, self.outer, self.modes_of_bytes(), self.width, sharing(job));
+        let access = (self.turned, self.side, self.outer, self.modes_of_bytes(), self.width, sharing(job));
         ("map tile", job.graph, stores, inputs, parameters, access)
     }
 
@@ -115,7 +127,7 @@ impl Plan<'_> {
             index = prelude::index(self.width),
             shape = shape.text(),
             functions = functions::definitions([job.graph]),
-            threads = SIDE * ROWS,
+            threads = THREADS,
             given = given.join(",\n    "),
             place = self.place(),
             turn = self.turn(),
@@ -125,11 +137,12 @@ impl Plan<'_> {
     }
 
     fn place(&self) -> String {
+        let side = self.side;
         let mut text = format!(
             "  const Index band = shape.tiles[1].quotient(blockIdx.x);\n  \
-             const Index column = (blockIdx.x - band * shape.tiles[1].divisor) * {SIDE};\n  \
+             const Index column = (blockIdx.x - band * shape.tiles[1].divisor) * {side};\n  \
              [[maybe_unused]] const Index batch = shape.tiles[0].quotient(band);\n  \
-             const Index row = (band - batch * shape.tiles[0].divisor) * {SIDE};\n"
+             const Index row = (band - batch * shape.tiles[0].divisor) * {side};\n"
         );
         let moved = moved(self.job);
         for (name, _) in &moved {
@@ -147,16 +160,17 @@ impl Plan<'_> {
 
     /// Loads tiles along the axis in which their inputs are packed.
     fn turn(&self) -> String {
+        let (side, rows) = (self.side, THREADS / self.side);
         let (mut tiles, mut body) = (String::new(), String::new());
         for (input, _) in self.turned.iter().enumerate().filter(|(_, turned)| **turned) {
             let index = self.job.stores.len() + input;
             let dtype = self.job.inputs[input].dtype;
-            tiles += &format!("  __shared__ {} turned{input}[{SIDE}][{}];\n", memory_type(dtype), SIDE + 1);
+            tiles += &format!("  __shared__ {} turned{input}[{side}][{}];\n", memory_type(dtype), side + 1);
             let at = self.address(index, &format!("in{input}"), "row + threadIdx.x", "column + r");
             body += &format!("      turned{input}[r][threadIdx.x] = {};\n", self.modes[index].load_one(dtype, &at));
         }
         format!(
-            "{tiles}#pragma unroll\n  for (u32 r = threadIdx.y; r < {SIDE}; r += {ROWS}) {{\n    \
+            "{tiles}#pragma unroll\n  for (u32 r = threadIdx.y; r < {side}; r += {rows}) {{\n    \
              if (row + threadIdx.x < shape.rows && column + r < shape.columns) {{\n{body}    }}\n  }}\n  __syncthreads();\n"
         )
     }
@@ -164,8 +178,10 @@ impl Plan<'_> {
     fn compute(&self) -> String {
         let job = self.job;
         let dtypes: Vec<DType> = job.inputs.iter().map(|input| input.dtype).collect();
+        let (side, rows) = (self.side, THREADS / self.side);
+        let unroll = if weight(job.graph) > 64 { 1 } else { 4 };
         let mut text = format!(
-            "#pragma unroll\n  for (u32 r = threadIdx.y; r < {SIDE}; r += {ROWS}) {{\n    \
+            "#pragma unroll {unroll}\n  for (u32 r = threadIdx.y; r < {side}; r += {rows}) {{\n    \
              if (row + r >= shape.rows || column + threadIdx.x >= shape.columns) continue;\n"
         );
         let address = |index: usize, name: &str| self.address(index, name, "row + r", "column + threadIdx.x");

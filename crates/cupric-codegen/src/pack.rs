@@ -116,9 +116,11 @@ fn conversions() -> Vec<Op> {
             };
             push(&[LEN], storages.operand(from, &[LEN]), storages.operand(to, &[LEN]));
             if from == to {
-                let mut turned = storages.operand(from, &[64, 64]);
-                turned.layout = turned.layout.reversed_axes().into();
-                push(&[64, 64], turned, storages.operand(to, &[64, 64]));
+                for side in [32, 64] {
+                    let mut turned = storages.operand(from, &[side, side]);
+                    turned.layout = turned.layout.reversed_axes().into();
+                    push(&[side, side], turned, storages.operand(to, &[side, side]));
+                }
                 let mut stepped = storages.operand(from, &[64, 128]);
                 Arc::make_mut(&mut stepped.layout).shape[1] = 64;
                 push(&[64, 64], stepped, storages.operand(to, &[64, 64]));

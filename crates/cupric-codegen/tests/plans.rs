@@ -81,8 +81,8 @@ fn a_transposed_input_goes_through_tiles() {
     let mut turned = packed(1, DType::Float64, &[200, 300]);
     turned.layout = turned.layout.reversed_axes().into();
     let program = plan(&map("negative", vec![Input::Array(turned)], packed(2, DType::Float64, &[300, 200])));
-    assert_eq!((program.launches[0].grid, program.launches[0].block), ([70, 1, 1], [32, 8, 1]));
-    assert!(program.launches[0].kernel.source.contains("__shared__ double turned0[32][33];"));
+    assert_eq!((program.launches[0].grid, program.launches[0].block), ([20, 1, 1], [64, 4, 1]));
+    assert!(program.launches[0].kernel.source.contains("__shared__ double turned0[64][65];"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-// map in tiles: float32 <- float32   key b0d8c6d5c7d70f70c01abb731dcb7215
+// map in tiles: float32 <- float32   key 92f71408656258f793dfa93d6a2d113e
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -130,26 +130,26 @@ struct Shape {
   Step steps[2][2];
 };
 
-extern "C" __global__ void __launch_bounds__(256) map_tile_b0d8c6d5c7d70f70(
+extern "C" __global__ void __launch_bounds__(256) map_tile_92f71408656258f7(
     const char* __restrict__ in0,
     char* __restrict__ out0,
     const Shape shape) {
   const Index band = shape.tiles[1].quotient(blockIdx.x);
-  const Index column = (blockIdx.x - band * shape.tiles[1].divisor) * 32;
+  const Index column = (blockIdx.x - band * shape.tiles[1].divisor) * 64;
   [[maybe_unused]] const Index batch = shape.tiles[0].quotient(band);
-  const Index row = (band - batch * shape.tiles[0].divisor) * 32;
+  const Index row = (band - batch * shape.tiles[0].divisor) * 64;
   Step out0_at = 0;
   Step in0_at = 0;
-  __shared__ float turned0[32][33];
+  __shared__ float turned0[64][65];
 #pragma unroll
-  for (u32 r = threadIdx.y; r < 32; r += 8) {
+  for (u32 r = threadIdx.y; r < 64; r += 4) {
     if (row + threadIdx.x < shape.rows && column + r < shape.columns) {
       turned0[r][threadIdx.x] = load<float>(in0 + in0_at + Step(row + threadIdx.x) * shape.steps[1][0] + Step(column + r) * shape.steps[1][1]);
     }
   }
   __syncthreads();
-#pragma unroll
-  for (u32 r = threadIdx.y; r < 32; r += 8) {
+#pragma unroll 4
+  for (u32 r = threadIdx.y; r < 64; r += 4) {
     if (row + r >= shape.rows || column + threadIdx.x >= shape.columns) continue;
     const float raw0 = turned0[threadIdx.x][r];
     const float x0_re = raw0;
