@@ -312,10 +312,16 @@ impl Spelling<'_> {
                  const bool active = asked < shape.rows;\n  [[maybe_unused]] const Index row = active ? asked : 0;\n  \
                  const u32 group = threadIdx.x % 32;\n  const Index begin = 0;\n  const u32 length = u32(shape.count);\n",
             ),
-            _ => String::from(
-                "  [[maybe_unused]] const Index row = shape.chunks[0].quotient(blockIdx.x);\n  \
-                 const Index begin = (blockIdx.x - row * shape.chunks[0].divisor) * 1024;\n  const u32 group = threadIdx.x;\n  \
+            goal => format!(
+                "  const Index unit = {};\n  [[maybe_unused]] const Index row = shape.chunks[0].quotient(unit);\n  \
+                 const Index begin = (unit - row * shape.chunks[0].divisor) * 1024;\n  const u32 group = threadIdx.x;\n  \
                  const u32 length = shape.count - begin < 1024 ? u32(shape.count - begin) : 1024;\n",
+                // From the end: what was read last for the totals is still near.
+                if goal == Goal::Carried {
+                    "shape.rows * shape.chunks[0].divisor - 1 - blockIdx.x"
+                } else {
+                    "blockIdx.x"
+                },
             ),
         };
         let mut moved = self.source.moved();
@@ -341,7 +347,7 @@ impl Spelling<'_> {
         let mut text = String::from("  if (group != (length - 1) / 4) return;\n");
         for (index, ty) in self.source.fold.state.iter().enumerate() {
             let value = narrowed(ty.dtype(), &(format!("total.s{index}"), None));
-            let at = format!("total{index} + Step(blockIdx.x) * {}", ty.size());
+            let at = format!("total{index} + Step(unit) * {}", ty.size());
             text += &format!("  store<{}>({at}, {value});\n", memory_type(ty.dtype()));
         }
         text
@@ -350,7 +356,7 @@ impl Spelling<'_> {
     /// Puts the scanned totals of the chunks before in front.
     fn carried(&self) -> String {
         let loads = self.source.fold.state.iter().enumerate().map(|(index, ty)| {
-            let at = format!("total{index} + Step(blockIdx.x - 1) * {}", ty.size());
+            let at = format!("total{index} + Step(unit - 1) * {}", ty.size());
             let memory = format!("load<{}>({at})", memory_type(ty.dtype()));
             crate::element::widened(ty.dtype(), &memory).0
         });

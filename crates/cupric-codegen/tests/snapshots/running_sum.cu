@@ -1,4 +1,4 @@
-// scan sum int64, totals   key 11a5c056f4f799e189004bead47e8b7b
+// scan sum int64, totals   key f0eda0970e91419b2b4c7bf77d684ee3
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -243,19 +243,20 @@ __device__ __forceinline__ void scan_row(const Source& source, const u32 length,
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256) scan_sum_11a5c056f4f799e1(
+extern "C" __global__ void __launch_bounds__(256) scan_sum_f0eda0970e91419b(
     const char* in0,
     char* total0,
     const Shape shape) {
-  [[maybe_unused]] const Index row = shape.chunks[0].quotient(blockIdx.x);
-  const Index begin = (blockIdx.x - row * shape.chunks[0].divisor) * 1024;
+  const Index unit = blockIdx.x;
+  [[maybe_unused]] const Index row = shape.chunks[0].quotient(unit);
+  const Index begin = (unit - row * shape.chunks[0].divisor) * 1024;
   const u32 group = threadIdx.x;
   const u32 length = shape.count - begin < 1024 ? u32(shape.count - begin) : 1024;
   Step in0_at = 0;
   State prefix[4] = {};
   const State total = scan_chunk(Source{in0 + in0_at, shape}, begin, length, prefix);
   if (group != (length - 1) / 4) return;
-  store<i64>(total0 + Step(blockIdx.x) * 8, total.s0);
+  store<i64>(total0 + Step(unit) * 8, total.s0);
 }
 
 // ---- next launch
@@ -533,7 +534,7 @@ extern "C" __global__ void __launch_bounds__(256) scan_sum_edc906777c8ee8eb(
 
 // ---- next launch
 
-// scan sum int64, carried   key d3483b6337a7f14269a8fcb159c62368
+// scan sum int64, carried   key 7e596a04db7c04287a8964569e4ea7be
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -778,13 +779,14 @@ __device__ __forceinline__ void scan_row(const Source& source, const u32 length,
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256) scan_sum_d3483b6337a7f142(
+extern "C" __global__ void __launch_bounds__(256) scan_sum_7e596a04db7c0428(
     const char* in0,
     char* out0,
     const char* total0,
     const Shape shape) {
-  [[maybe_unused]] const Index row = shape.chunks[0].quotient(blockIdx.x);
-  const Index begin = (blockIdx.x - row * shape.chunks[0].divisor) * 1024;
+  const Index unit = shape.rows * shape.chunks[0].divisor - 1 - blockIdx.x;
+  [[maybe_unused]] const Index row = shape.chunks[0].quotient(unit);
+  const Index begin = (unit - row * shape.chunks[0].divisor) * 1024;
   const u32 group = threadIdx.x;
   const u32 length = shape.count - begin < 1024 ? u32(shape.count - begin) : 1024;
   Step in0_at = 0;
@@ -792,7 +794,7 @@ extern "C" __global__ void __launch_bounds__(256) scan_sum_d3483b6337a7f142(
   State prefix[4] = {};
   scan_chunk(Source{in0 + in0_at, shape}, begin, length, prefix);
   if (begin > 0) {
-    const State carry{load<i64>(total0 + Step(blockIdx.x - 1) * 8)};
+    const State carry{load<i64>(total0 + Step(unit - 1) * 8)};
 #pragma unroll
     for (int j = 0; j < 4; ++j) prefix[j] = combine(carry, prefix[j]);
   }
