@@ -188,7 +188,9 @@ impl<'a> Stage<'a> {
         if chunks == 1 {
             return Form::Row { width: threads(32) };
         }
-        let many = rows >= scope.planner.limits().sm_count as usize;
+        // As many as keep all multiprocessors busy, each with a few warps for its chunks.
+        let processors = scope.planner.limits().sm_count as usize;
+        let many = rows >= if chunks <= 16 { processors } else { 8 * processors };
         match chunks {
             // Few warps each: rows of a few chunks leave none idle.
             ..=KEPT_IN_BLOCK if many => Form::Block { threads: 128 },
