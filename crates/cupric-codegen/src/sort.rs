@@ -145,7 +145,7 @@ impl Job {
     fn blocks(&self, scope: &Scope, program: &mut Program) {
         let size = [16, 64, 256, 1024].into_iter().find(|&size| self.count <= size).unwrap_or(IN_BLOCK);
         let (rows, split) = (self.rows.iter().product::<usize>(), self.rows.len());
-        let block_rows = (512 / size).max(1);
+        let block_rows = rows_of_block(self.input.dtype, size);
         let width = scope.width(rows + block_rows, [self.input.span(), self.output.span()]);
         let mut shape = Shape::new(width).count("rows", rows).count("count", self.count);
         if split > 1 {
@@ -164,7 +164,8 @@ impl Job {
         };
         let kernel = scope.planner.kernel(("sort block", &block), || block.spell(&shape));
         let given = vec![self.input.argument(), self.output.argument(), shape.argument()];
-        program.launches.push(launch(kernel, rows.div_ceil(block_rows), (block_rows * size / 2) as u32, given));
+        let threads = threads_of_row(self.input.dtype, size) * block_rows;
+        program.launches.push(launch(kernel, rows.div_ceil(block_rows), threads as u32, given));
     }
 
     fn by_digits(&self, scope: &Scope, program: &mut Program) {
@@ -207,27 +208,40 @@ struct Block {
     width: Width,
 }
 
+/// Whether the threads of a warp hold a row in registers; long keys need too many for long rows.
+fn in_registers(dtype: DType, size: usize) -> bool {
+    match order(dtype).key {
+        "u32" => size <= 1024,
+        "u64" => size <= 256,
+        _ => false,
+    }
+}
+
+fn threads_of_row(dtype: DType, size: usize) -> usize {
+    if in_registers(dtype, size) { size.min(32) } else { size / 2 }
+}
+
+fn rows_of_block(dtype: DType, size: usize) -> usize {
+    if in_registers(dtype, size) { 128 / threads_of_row(dtype, size) } else { (512 / size).max(1) }
+}
+
 impl Block {
     fn spell(&self, shape: &Shape) -> Kernel {
-        let (size, threads) = (self.size, self.size / 2);
-        let block_rows = (512 / size).max(1);
+        let (size, threads) = (self.size, threads_of_row(self.dtype, self.size));
+        let block_rows = rows_of_block(self.dtype, size);
+        let work = if in_registers(self.dtype, size) { self.by_registers() } else { self.by_shared_memory() };
         let body = format!(
             "{index}\n{shape}\n{key}{sort}\nextern \"C\" __global__ void __launch_bounds__({all}) @name(\n    \
              const char* in0,\n    char* out0,\n    const Shape shape) {{\n  \
-             __shared__ Entry<Key> entries[{entries}];\n  const u32 t = threadIdx.x % {threads};\n  \
+             const u32 t = threadIdx.x % {threads};\n  \
              const u32 local = threadIdx.x / {threads};\n  const Index asked = Index(blockIdx.x) * {block_rows} + local;\n  \
              const bool active = asked < shape.rows;\n  [[maybe_unused]] const Index row = active ? asked : 0;\n  \
-             Step in0_at = 0;\n  Step out0_at = 0;\n{walk}  const u32 count = u32(shape.count);\n  \
-             Entry<Key>* mine = entries + local * {size};\n#pragma unroll\n  \
-             for (u32 i = t; i < {size}; i += {threads}) {{\n    Key key{{}};\n    \
-             if (i < count) key = order_key({load});\n    else key = {last};\n    mine[i] = entry(key, i);\n  }}\n  \
-             sort_entries<{size}>(mine, t);\n{answer}}}\n",
+             Step in0_at = 0;\n  Step out0_at = 0;\n{walk}  const u32 count = u32(shape.count);\n{work}}}\n",
             index = prelude::index(self.width),
             shape = shape.text(),
             key = key_text(self.dtype),
             sort = prelude::SORT_BLOCK,
             all = block_rows * threads,
-            entries = block_rows * size,
             walk = shape::walk(
                 "  ",
                 "row",
@@ -238,9 +252,6 @@ impl Block {
                     ("out0_at".to_owned(), "shape.steps[1]".to_owned()),
                 ]
             ),
-            load = self.load("i"),
-            last = if self.dtype == DType::Complex128 { "Key{~0ull, ~0ull}" } else { "~Key(0)" },
-            answer = self.answer(),
         );
         let answer = if self.answer == Sorted::Values { "values" } else { "positions" };
         let headline = format!("sort {} in blocks of {size}, {answer}", self.dtype.name());
@@ -251,14 +262,55 @@ impl Block {
         self.modes[0].load_one(self.dtype, &format!("in0 + in0_at + Step({place}) * shape.along[0][0]"))
     }
 
-    fn answer(&self) -> String {
-        let threads = self.size / 2;
-        let at = |place: &str| format!("out0 + out0_at + Step({place}) * shape.along[1][0]");
-        match self.answer {
+    /// A key behind those of all elements.
+    fn last(&self) -> &'static str {
+        if self.dtype == DType::Complex128 { "Key{~0ull, ~0ull}" } else { "~Key(0)" }
+    }
+
+    fn at(&self, place: &str) -> String {
+        format!("out0 + out0_at + Step({place}) * shape.along[1][0]")
+    }
+
+    fn by_registers(&self) -> String {
+        let (size, lanes) = (self.size, self.size.min(32));
+        let each = size / lanes;
+        let rows = 128 / lanes;
+        let store = match self.answer {
             Sorted::Positions => format!(
-                "#pragma unroll\n  for (u32 i = t; i < {}; i += {threads}) {{\n    if (active && i < count) {}  }}\n",
-                self.size,
-                self.modes[1].store_one(DType::Int64, &at("i"), "i64(position_of(mine[i]))"),
+                "#pragma unroll\n  for (u32 j = 0; j < {each}; ++j) {{\n    const u32 i = j * {lanes} + t;\n    \
+                 if (active && i < count) {}  }}\n",
+                self.modes[1].store_one(DType::Int64, &self.at("i"), "i64(mine[i + i / 32])"),
+            ),
+            // Output may be input: everything is read before anything is written.
+            Sorted::Values => format!(
+                "  Element sorted[{each}];\n#pragma unroll\n  for (u32 j = 0; j < {each}; ++j) {{\n    const u32 i = j * {lanes} + t;\n    \
+                 if (i < count) sorted[j] = {};\n  }}\n  __syncwarp();\n\
+                 #pragma unroll\n  for (u32 j = 0; j < {each}; ++j) {{\n    const u32 i = j * {lanes} + t;\n    \
+                 if (active && i < count) {}  }}\n",
+                self.load("mine[i + i / 32]"),
+                self.modes[1].store_one(self.dtype, &self.at("i"), "sorted[j]"),
+            ),
+        };
+        format!(
+            "  __shared__ u16 positions[{rows}][{room}];\n  Entry<Key> entries[{each}];\n\
+             #pragma unroll\n  for (u32 j = 0; j < {each}; ++j) {{\n    const u32 i = j * {lanes} + t;\n    Key key = {last};\n    \
+             if (i < count) key = order_key({load});\n    entries[j] = entry(key, i);\n  }}\n  \
+             sort_registers<{lanes}, {each}>(entries);\n  u16* mine = positions[local];\n\
+             #pragma unroll\n  for (u32 j = 0; j < {each}; ++j) {{\n    const u32 i = t * {each} + j;\n    \
+             mine[i + i / 32] = u16(position_of(entries[j]));\n  }}\n  __syncwarp();\n{store}",
+            room = size + size / 32,
+            last = self.last(),
+            load = self.load("i"),
+        )
+    }
+
+    fn by_shared_memory(&self) -> String {
+        let (size, threads) = (self.size, self.size / 2);
+        let rows = rows_of_block(self.dtype, size);
+        let answer = match self.answer {
+            Sorted::Positions => format!(
+                "#pragma unroll\n  for (u32 i = t; i < {size}; i += {threads}) {{\n    if (active && i < count) {}  }}\n",
+                self.modes[1].store_one(DType::Int64, &self.at("i"), "i64(position_of(mine[i]))"),
             ),
             // Output may be input: everything is read before anything is written.
             Sorted::Values => format!(
@@ -268,10 +320,19 @@ impl Block {
                  if (active && t < count) {}  if (active && t + {threads} < count) {}",
                 self.load("low"),
                 self.load("high"),
-                self.modes[1].store_one(self.dtype, &at("t"), "first"),
-                self.modes[1].store_one(self.dtype, &at(&format!("t + {threads}")), "second"),
+                self.modes[1].store_one(self.dtype, &self.at("t"), "first"),
+                self.modes[1].store_one(self.dtype, &self.at(&format!("t + {threads}")), "second"),
             ),
-        }
+        };
+        format!(
+            "  __shared__ Entry<Key> entries[{all}];\n  Entry<Key>* mine = entries + local * {size};\n#pragma unroll\n  \
+             for (u32 i = t; i < {size}; i += {threads}) {{\n    Key key{{}};\n    \
+             if (i < count) key = order_key({load});\n    else key = {last};\n    mine[i] = entry(key, i);\n  }}\n  \
+             sort_entries<{size}>(mine, t);\n{answer}",
+            all = rows * size,
+            load = self.load("i"),
+            last = self.last(),
+        )
     }
 }
 

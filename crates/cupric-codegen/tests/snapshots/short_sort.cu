@@ -1,4 +1,4 @@
-// sort float32 in blocks of 1024, values   key 80d44194f6370c017da7217f5159a18c
+// sort float32 in blocks of 1024, values   key af18b0e0a4bff5f2b3d3260852b0fd52
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -170,7 +170,7 @@ __device__ __forceinline__ Key order_key(const Element x) {
   return order_bits(x);
 }
 
-// A bitonic sort of keys with their positions, which makes it stable, in shared memory.
+// Bitonic sorts of keys with their positions, which makes them stable.
 // `Key` stands before this text.
 
 template <class Key> struct Entry {
@@ -194,7 +194,58 @@ template <> __device__ __forceinline__ Entry<u32> entry<u32>(const u32 key, cons
 template <class Key> __device__ __forceinline__ u32 position_of(const Entry<Key>& entry) { return entry.position; }
 template <> __device__ __forceinline__ u32 position_of<u32>(const Entry<u32>& entry) { return u32(entry.both); }
 
-// `size` entries by size / 2 threads of which this is thread t; all threads of the block take part.
+// An entry of the thread `apart` lanes away.
+template <class Key> __device__ __forceinline__ Entry<Key> entry_across(const Entry<Key>& entry, const u32 apart) {
+  return Entry<Key>{__shfl_xor_sync(0xffffffffu, entry.key, apart), __shfl_xor_sync(0xffffffffu, entry.position, apart)};
+}
+template <> __device__ __forceinline__ Entry<u32> entry_across<u32>(const Entry<u32>& entry, const u32 apart) {
+  return Entry<u32>{__shfl_xor_sync(0xffffffffu, entry.both, apart)};
+}
+
+template <class Key> __device__ __forceinline__ void order_pair(Entry<Key>& low, Entry<Key>& high, const bool up) {
+  const bool turn = (high < low) == up;
+  const Entry<Key> first = turn ? high : low;
+  high = turn ? low : high;
+  low = first;
+}
+
+// Sorts what `lanes` threads of a warp hold in registers; afterwards lane l holds the entries l * each .. of the order.
+template <u32 lanes, u32 each, class Key> __device__ __forceinline__ void sort_registers(Entry<Key> (&entries)[each]) {
+  const u32 lane = threadIdx.x % lanes;
+#pragma unroll
+  for (u32 run = 2; run <= each; run *= 2) {
+#pragma unroll
+    for (u32 stride = run / 2; stride > 0; stride /= 2) {
+#pragma unroll
+      for (u32 i = 0; i < each; ++i) {
+        const bool up = run < each ? (i & run) == 0 : lane % 2 == 0;
+        if ((i & stride) == 0) order_pair(entries[i], entries[i + stride], up);
+      }
+    }
+  }
+#pragma unroll 1
+  for (u32 width = 2; width <= lanes; width *= 2) {
+    const bool up = (lane & width) == 0;
+#pragma unroll 1
+    for (u32 apart = width / 2; apart > 0; apart /= 2) {
+      const bool least = ((lane & apart) == 0) == up;
+#pragma unroll
+      for (u32 i = 0; i < each; ++i) {
+        const Entry<Key> other = entry_across(entries[i], apart);
+        if ((other < entries[i]) == least) entries[i] = other;
+      }
+    }
+#pragma unroll
+    for (u32 stride = each / 2; stride > 0; stride /= 2) {
+#pragma unroll
+      for (u32 i = 0; i < each; ++i) {
+        if ((i & stride) == 0) order_pair(entries[i], entries[i + stride], up);
+      }
+    }
+  }
+}
+
+// In shared memory: `size` entries by size / 2 threads of which this is thread t; all threads of the block take part.
 template <u32 size, class Key> __device__ __forceinline__ void sort_entries(Entry<Key>* entries, const u32 t) {
 #pragma unroll 1
   for (u32 run = 2; run <= size; run *= 2) {
@@ -213,14 +264,13 @@ template <u32 size, class Key> __device__ __forceinline__ void sort_entries(Entr
   __syncthreads();
 }
 
-extern "C" __global__ void __launch_bounds__(512) sort_block_80d44194f6370c01(
+extern "C" __global__ void __launch_bounds__(128) sort_block_af18b0e0a4bff5f2(
     const char* in0,
     char* out0,
     const Shape shape) {
-  __shared__ Entry<Key> entries[1024];
-  const u32 t = threadIdx.x % 512;
-  const u32 local = threadIdx.x / 512;
-  const Index asked = Index(blockIdx.x) * 1 + local;
+  const u32 t = threadIdx.x % 32;
+  const u32 local = threadIdx.x / 32;
+  const Index asked = Index(blockIdx.x) * 4 + local;
   const bool active = asked < shape.rows;
   [[maybe_unused]] const Index row = active ? asked : 0;
   Step in0_at = 0;
@@ -228,20 +278,33 @@ extern "C" __global__ void __launch_bounds__(512) sort_block_80d44194f6370c01(
   in0_at += Step(row) * shape.steps[0][0];
   out0_at += Step(row) * shape.steps[1][0];
   const u32 count = u32(shape.count);
-  Entry<Key>* mine = entries + local * 1024;
+  __shared__ u16 positions[4][1056];
+  Entry<Key> entries[32];
 #pragma unroll
-  for (u32 i = t; i < 1024; i += 512) {
-    Key key{};
+  for (u32 j = 0; j < 32; ++j) {
+    const u32 i = j * 32 + t;
+    Key key = ~Key(0);
     if (i < count) key = order_key(load<float>(in0 + in0_at + Step(i) * shape.along[0][0]));
-    else key = ~Key(0);
-    mine[i] = entry(key, i);
+    entries[j] = entry(key, i);
   }
-  sort_entries<1024>(mine, t);
-  const u32 low = t < count ? position_of(mine[t]) : 0;
-  const u32 high = t + 512 < count ? position_of(mine[t + 512]) : 0;
-  const Element first = load<float>(in0 + in0_at + Step(low) * shape.along[0][0]);
-  const Element second = load<float>(in0 + in0_at + Step(high) * shape.along[0][0]);
-  __syncthreads();
-  if (active && t < count) store<float>(out0 + out0_at + Step(t) * shape.along[1][0], first);
-  if (active && t + 512 < count) store<float>(out0 + out0_at + Step(t + 512) * shape.along[1][0], second);
+  sort_registers<32, 32>(entries);
+  u16* mine = positions[local];
+#pragma unroll
+  for (u32 j = 0; j < 32; ++j) {
+    const u32 i = t * 32 + j;
+    mine[i + i / 32] = u16(position_of(entries[j]));
+  }
+  __syncwarp();
+  Element sorted[32];
+#pragma unroll
+  for (u32 j = 0; j < 32; ++j) {
+    const u32 i = j * 32 + t;
+    if (i < count) sorted[j] = load<float>(in0 + in0_at + Step(mine[i + i / 32]) * shape.along[0][0]);
+  }
+  __syncwarp();
+#pragma unroll
+  for (u32 j = 0; j < 32; ++j) {
+    const u32 i = j * 32 + t;
+    if (active && i < count) store<float>(out0 + out0_at + Step(i) * shape.along[1][0], sorted[j]);
+  }
 }
