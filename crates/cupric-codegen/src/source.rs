@@ -5,10 +5,10 @@ use crate::{
     bound::Bound,
     element::{loads, memory_type},
     functions, shape,
-    spell::{spell, ty_name},
+    spell::{spell, spell_knowing, ty_name},
 };
 use cupric_core::DType;
-use cupric_ir::{CompiledFold, Graph, Id, Node, Parameter, Ty};
+use cupric_ir::{CompiledFold, Graph, Id, Node, Parameter, Prim, Ty};
 
 /// What the text of a source depends on.
 pub(crate) struct Source<'a> {
@@ -178,15 +178,31 @@ fn state(types: &[Ty]) -> String {
     )
 }
 
+/// `combine`, and `combine_next` for a right side that stands behind all of the left one, as its position need not be asked then.
 fn combine(fold: &CompiledFold) -> String {
+    let nodes = fold.combine.nodes();
+    let last = fold.state.len() - 1;
+    let is_last = |id: Id, side: usize| nodes[id as usize].0 == Node::Argument((side * fold.state.len() + last) as u16);
+    let stands_before = |node: Node| match node {
+        Node::Op { prim: Prim::Lt, args } if is_last(args[0], 1) && is_last(args[1], 0) => Some("false"),
+        _ => None,
+    };
+    if fold.fold.is_position() {
+        return combination(fold, "combine", |_| None) + &combination(fold, "combine_next", stands_before);
+    }
+    combination(fold, "combine", |_| None)
+        + "__device__ __forceinline__ State combine_next(const State& left, const State& right) { return combine(left, right); }\n"
+}
+
+fn combination(fold: &CompiledFold, name: &str, known: impl Fn(Node) -> Option<&'static str>) -> String {
     let count = fold.state.len();
-    let spelled = spell(&fold.combine, "  ");
+    let spelled = spell_knowing(&fold.combine, "  ", known);
     let values: Vec<&str> = fold.combined.iter().map(|&id| spelled.name(id)).collect();
     let arguments = arguments(&fold.combine, |index| {
         if index < count { format!("left.s{index}") } else { format!("right.s{}", index - count) }
     });
     format!(
-        "__device__ __forceinline__ State combine(const State& left, const State& right) {{\n{arguments}{}  \
+        "__device__ __forceinline__ State {name}(const State& left, const State& right) {{\n{arguments}{}  \
          return State{{{}}};\n}}\n",
         spelled.statements,
         values.join(", "),

@@ -41,10 +41,16 @@ impl Spelled {
 /// Spells a program. Its leaves are named by their kinds: `x0_re` and `x0_im` for loads, `p0` for parameters, `a0` for
 /// arguments, `position`.
 pub(crate) fn spell(graph: &Graph, indent: &str) -> Spelled {
+    spell_knowing(graph, indent, |_| None)
+}
+
+/// The same, where the values of some nodes are known.
+pub(crate) fn spell_knowing(graph: &Graph, indent: &str, known: impl Fn(Node) -> Option<&'static str>) -> Spelled {
     let mut statements = String::new();
     let mut names: Vec<String> = Vec::with_capacity(graph.nodes().len());
     for (index, &(node, ty)) in graph.nodes().iter().enumerate() {
         let name = match node {
+            _ if known(node).is_some() => known(node).unwrap_or_default().to_owned(),
             Node::Load { input, component: Component::Real } => format!("x{input}_re"),
             Node::Load { input, component: Component::Imaginary } => format!("x{input}_im"),
             Node::Parameter(index) => format!("p{index}"),

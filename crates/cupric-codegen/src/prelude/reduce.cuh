@@ -1,5 +1,5 @@
 // Partial results of a chunk of 1024 elements: element k goes to lane k % 128, then lanes combine by halves.
-// `State` and `combine` stand before this text; a source gives the states of elements by position.
+// `State`, `combine` and `combine_next` stand before this text; a source gives the states of elements by position.
 
 // `width` threads of a warp; thread t holds lanes 4t .. 4t + 3. The result is thread 0's.
 template <int width, class Source>
@@ -13,7 +13,7 @@ reduce_chunk(const Source& source, const Index begin, const u32 length, const u3
       State next[4];
       source.some(begin + k + 4 * t, 4, next);
 #pragma unroll
-      for (int j = 0; j < 4; ++j) lane[j] = combine(lane[j], next[j]);
+      for (int j = 0; j < 4; ++j) lane[j] = combine_next(lane[j], next[j]);
     }
   } else {
 #pragma unroll 1
@@ -23,7 +23,7 @@ reduce_chunk(const Source& source, const Index begin, const u32 length, const u3
       source.some(begin + k, present, next);
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        if (j < present) lane[j] = k < 128 ? next[j] : combine(lane[j], next[j]);
+        if (j < present) lane[j] = k < 128 ? next[j] : combine_next(lane[j], next[j]);
       }
     }
   }
@@ -72,7 +72,7 @@ __device__ __forceinline__ State reduce_column(
 #pragma unroll
       for (u32 q = 0; q < 4; ++q) next[q] = source.one(begin + k + t + height * q);
 #pragma unroll
-      for (int q = 0; q < 4; ++q) lane[q] = combine(lane[q], next[q]);
+      for (int q = 0; q < 4; ++q) lane[q] = combine_next(lane[q], next[q]);
     }
   } else {
 #pragma unroll 1
@@ -82,7 +82,7 @@ __device__ __forceinline__ State reduce_column(
         const u32 at = k + t + height * q;
         if (at < length) {
           const State next = source.one(begin + at);
-          lane[q] = k == 0 ? next : combine(lane[q], next);
+          lane[q] = k == 0 ? next : combine_next(lane[q], next);
         }
       }
     }

@@ -1,4 +1,4 @@
-// argmax float64 by column, partial   key a63686a8026fc1a724ba4be5ac98f78c
+// argmax float64 by column, partial   key 11e5377ca453a26b59f89cf565ffc514
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -178,6 +178,28 @@ __device__ __forceinline__ State combine(const State& left, const State& right) 
   const i64 t19 = t17 ? a3 : a1;
   return State{t18, t19};
 }
+__device__ __forceinline__ State combine_next(const State& left, const State& right) {
+  const double a0 = left.s0;
+  const i64 a1 = left.s1;
+  const double a2 = right.s0;
+  const i64 a3 = right.s1;
+  const bool t4 = a0 < a2;
+  const bool t5 = a2 != a2;
+  const bool t6 = a0 != a0;
+  const bool t7 = !t6;
+  const bool t8 = bool(t5 & t7);
+  const bool t9 = bool(t4 | t8);
+  const bool t10 = a2 < a0;
+  const bool t11 = !t5;
+  const bool t12 = bool(t6 & t11);
+  const bool t13 = bool(t10 | t12);
+  const bool t14 = !t13;
+  const bool t16 = bool(t14 & false);
+  const bool t17 = bool(t9 | t16);
+  const double t18 = t17 ? a2 : a0;
+  const i64 t19 = t17 ? a3 : a1;
+  return State{t18, t19};
+}
 
 __device__ __forceinline__ State element(const i64 position, const double raw0) {
   const double x0_re = raw0;
@@ -201,7 +223,7 @@ struct Source {
 };
 
 // Partial results of a chunk of 1024 elements: element k goes to lane k % 128, then lanes combine by halves.
-// `State` and `combine` stand before this text; a source gives the states of elements by position.
+// `State`, `combine` and `combine_next` stand before this text; a source gives the states of elements by position.
 
 // `width` threads of a warp; thread t holds lanes 4t .. 4t + 3. The result is thread 0's.
 template <int width, class Source>
@@ -215,7 +237,7 @@ reduce_chunk(const Source& source, const Index begin, const u32 length, const u3
       State next[4];
       source.some(begin + k + 4 * t, 4, next);
 #pragma unroll
-      for (int j = 0; j < 4; ++j) lane[j] = combine(lane[j], next[j]);
+      for (int j = 0; j < 4; ++j) lane[j] = combine_next(lane[j], next[j]);
     }
   } else {
 #pragma unroll 1
@@ -225,7 +247,7 @@ reduce_chunk(const Source& source, const Index begin, const u32 length, const u3
       source.some(begin + k, present, next);
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        if (j < present) lane[j] = k < 128 ? next[j] : combine(lane[j], next[j]);
+        if (j < present) lane[j] = k < 128 ? next[j] : combine_next(lane[j], next[j]);
       }
     }
   }
@@ -274,7 +296,7 @@ __device__ __forceinline__ State reduce_column(
 #pragma unroll
       for (u32 q = 0; q < 4; ++q) next[q] = source.one(begin + k + t + height * q);
 #pragma unroll
-      for (int q = 0; q < 4; ++q) lane[q] = combine(lane[q], next[q]);
+      for (int q = 0; q < 4; ++q) lane[q] = combine_next(lane[q], next[q]);
     }
   } else {
 #pragma unroll 1
@@ -284,7 +306,7 @@ __device__ __forceinline__ State reduce_column(
         const u32 at = k + t + height * q;
         if (at < length) {
           const State next = source.one(begin + at);
-          lane[q] = k == 0 ? next : combine(lane[q], next);
+          lane[q] = k == 0 ? next : combine_next(lane[q], next);
         }
       }
     }
@@ -302,7 +324,7 @@ __device__ __forceinline__ State reduce_column(
   return lane[0];
 }
 
-extern "C" __global__ void __launch_bounds__(1024) argmax_column_a63686a8026fc1a7(
+extern "C" __global__ void __launch_bounds__(1024) argmax_column_11e5377ca453a26b(
     const char* in0,
     char* out0,
     char* out1,
@@ -323,7 +345,7 @@ extern "C" __global__ void __launch_bounds__(1024) argmax_column_a63686a8026fc1a
 
 // ---- next launch
 
-// argmax float64 by column, finish   key 3633bd6aad296ecaf701d72fda0afd5c
+// argmax float64 by column, finish   key 15f69f8e9ca688828261c7a24bdcb762
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -503,6 +525,28 @@ __device__ __forceinline__ State combine(const State& left, const State& right) 
   const i64 t19 = t17 ? a3 : a1;
   return State{t18, t19};
 }
+__device__ __forceinline__ State combine_next(const State& left, const State& right) {
+  const double a0 = left.s0;
+  const i64 a1 = left.s1;
+  const double a2 = right.s0;
+  const i64 a3 = right.s1;
+  const bool t4 = a0 < a2;
+  const bool t5 = a2 != a2;
+  const bool t6 = a0 != a0;
+  const bool t7 = !t6;
+  const bool t8 = bool(t5 & t7);
+  const bool t9 = bool(t4 | t8);
+  const bool t10 = a2 < a0;
+  const bool t11 = !t5;
+  const bool t12 = bool(t6 & t11);
+  const bool t13 = bool(t10 | t12);
+  const bool t14 = !t13;
+  const bool t16 = bool(t14 & false);
+  const bool t17 = bool(t9 | t16);
+  const double t18 = t17 ? a2 : a0;
+  const i64 t19 = t17 ? a3 : a1;
+  return State{t18, t19};
+}
 
 __device__ __forceinline__ State element(const i64 position, const double raw0, const i64 raw1) {
   const double x0_re = raw0;
@@ -529,7 +573,7 @@ struct Source {
 };
 
 // Partial results of a chunk of 1024 elements: element k goes to lane k % 128, then lanes combine by halves.
-// `State` and `combine` stand before this text; a source gives the states of elements by position.
+// `State`, `combine` and `combine_next` stand before this text; a source gives the states of elements by position.
 
 // `width` threads of a warp; thread t holds lanes 4t .. 4t + 3. The result is thread 0's.
 template <int width, class Source>
@@ -543,7 +587,7 @@ reduce_chunk(const Source& source, const Index begin, const u32 length, const u3
       State next[4];
       source.some(begin + k + 4 * t, 4, next);
 #pragma unroll
-      for (int j = 0; j < 4; ++j) lane[j] = combine(lane[j], next[j]);
+      for (int j = 0; j < 4; ++j) lane[j] = combine_next(lane[j], next[j]);
     }
   } else {
 #pragma unroll 1
@@ -553,7 +597,7 @@ reduce_chunk(const Source& source, const Index begin, const u32 length, const u3
       source.some(begin + k, present, next);
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        if (j < present) lane[j] = k < 128 ? next[j] : combine(lane[j], next[j]);
+        if (j < present) lane[j] = k < 128 ? next[j] : combine_next(lane[j], next[j]);
       }
     }
   }
@@ -602,7 +646,7 @@ __device__ __forceinline__ State reduce_column(
 #pragma unroll
       for (u32 q = 0; q < 4; ++q) next[q] = source.one(begin + k + t + height * q);
 #pragma unroll
-      for (int q = 0; q < 4; ++q) lane[q] = combine(lane[q], next[q]);
+      for (int q = 0; q < 4; ++q) lane[q] = combine_next(lane[q], next[q]);
     }
   } else {
 #pragma unroll 1
@@ -612,7 +656,7 @@ __device__ __forceinline__ State reduce_column(
         const u32 at = k + t + height * q;
         if (at < length) {
           const State next = source.one(begin + at);
-          lane[q] = k == 0 ? next : combine(lane[q], next);
+          lane[q] = k == 0 ? next : combine_next(lane[q], next);
         }
       }
     }
@@ -635,7 +679,7 @@ __device__ __forceinline__ i64 finish(const State& total) {
   return a1;
 }
 
-extern "C" __global__ void __launch_bounds__(256) argmax_column_3633bd6aad296eca(
+extern "C" __global__ void __launch_bounds__(256) argmax_column_15f69f8e9ca68882(
     const char* in0,
     const char* in1,
     char* out0,

@@ -1,4 +1,4 @@
-// sum float32 by row, finish   key dfc1788decbd5912d4f0403136ff1f1a
+// sum float32 by row, finish   key eb5b4b45d247c83c86681dc134126bdd
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -159,6 +159,7 @@ __device__ __forceinline__ State combine(const State& left, const State& right) 
   const float t2 = a0 + a1;
   return State{t2};
 }
+__device__ __forceinline__ State combine_next(const State& left, const State& right) { return combine(left, right); }
 
 __device__ __forceinline__ State element(const i64 position, const float raw0) {
   const float x0_re = raw0;
@@ -182,7 +183,7 @@ struct Source {
 };
 
 // Partial results of a chunk of 1024 elements: element k goes to lane k % 128, then lanes combine by halves.
-// `State` and `combine` stand before this text; a source gives the states of elements by position.
+// `State`, `combine` and `combine_next` stand before this text; a source gives the states of elements by position.
 
 // `width` threads of a warp; thread t holds lanes 4t .. 4t + 3. The result is thread 0's.
 template <int width, class Source>
@@ -196,7 +197,7 @@ reduce_chunk(const Source& source, const Index begin, const u32 length, const u3
       State next[4];
       source.some(begin + k + 4 * t, 4, next);
 #pragma unroll
-      for (int j = 0; j < 4; ++j) lane[j] = combine(lane[j], next[j]);
+      for (int j = 0; j < 4; ++j) lane[j] = combine_next(lane[j], next[j]);
     }
   } else {
 #pragma unroll 1
@@ -206,7 +207,7 @@ reduce_chunk(const Source& source, const Index begin, const u32 length, const u3
       source.some(begin + k, present, next);
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        if (j < present) lane[j] = k < 128 ? next[j] : combine(lane[j], next[j]);
+        if (j < present) lane[j] = k < 128 ? next[j] : combine_next(lane[j], next[j]);
       }
     }
   }
@@ -255,7 +256,7 @@ __device__ __forceinline__ State reduce_column(
 #pragma unroll
       for (u32 q = 0; q < 4; ++q) next[q] = source.one(begin + k + t + height * q);
 #pragma unroll
-      for (int q = 0; q < 4; ++q) lane[q] = combine(lane[q], next[q]);
+      for (int q = 0; q < 4; ++q) lane[q] = combine_next(lane[q], next[q]);
     }
   } else {
 #pragma unroll 1
@@ -265,7 +266,7 @@ __device__ __forceinline__ State reduce_column(
         const u32 at = k + t + height * q;
         if (at < length) {
           const State next = source.one(begin + at);
-          lane[q] = k == 0 ? next : combine(lane[q], next);
+          lane[q] = k == 0 ? next : combine_next(lane[q], next);
         }
       }
     }
@@ -288,7 +289,7 @@ __device__ __forceinline__ float finish(const State& total) {
   return a0;
 }
 
-extern "C" __global__ void __launch_bounds__(256) sum_row_dfc1788decbd5912(
+extern "C" __global__ void __launch_bounds__(256) sum_row_eb5b4b45d247c83c(
     const char* in0,
     char* out0,
     const Shape shape) {
