@@ -96,3 +96,15 @@ fn options_follow_the_version() {
     assert_eq!(options(Arch::Sm(90), &more, (12, 0)), ["--gpu-architecture=sm_90", "-fmad=false"]);
     assert_eq!(options(Arch::Compute(80), &more, (13, 0))[1], "-minimal");
 }
+
+#[test]
+fn the_ptx_on_the_way_to_a_binary_declares_the_parameters() {
+    use crate::signature::{KernelParameter, ParameterKind, declarations, parameters};
+    let Some(nvrtc) = nvrtc("declarations") else { return };
+    let (image, ptx) = nvrtc.compile_with_ptx(&request(SAXPY, Arch::Sm(90))).unwrap();
+    assert!(image.bytes.starts_with(b"\x7fELF"));
+    let of = |kind, bytes| KernelParameter { kind, bytes };
+    let (number, pointer) = (of(ParameterKind::Integer, 4), of(ParameterKind::Integer, 8));
+    let want = vec![of(ParameterKind::Float, 4), pointer, pointer, number];
+    assert_eq!(parameters(&declarations(&ptx), "saxpy"), Some(want));
+}
