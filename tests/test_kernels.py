@@ -121,7 +121,7 @@ def test_parameters_of_compiled_code(gpu, tmp_path):
 
 SCALE_PTX = """
 .version 7.0
-.target sm_50
+.target sm_75
 .address_size 64
 .visible .entry scale(.param .u64 scale_param_0, .param .f32 scale_param_1)
 {

@@ -242,7 +242,7 @@ def many(count, device, **settings):
     return [out.decode().strip() for out, _ in answers]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def compiler(device):
     if device != "cuda":
         pytest.skip("the CPU device keeps nothing on disk: it compiles nothing")
