@@ -4,6 +4,7 @@ A test's body takes the array module first. `same_as_numpy` runs it with NumPy a
 (NaN equals NaN), or the type of the exception.
 """
 
+import enum
 import functools
 import inspect
 import itertools
@@ -348,3 +349,37 @@ def same_as_numpy(dtypes=(), layouts=(CONTIGUOUS,), values=hostile, ulp=0):
         return run
 
     return decorate
+
+
+# --- small programs
+
+
+class Number(enum.IntEnum):
+    """An integer that is not quite Python's own."""
+
+    ONE = 1
+
+
+class Fraction(float):
+    """A float that is not quite Python's own."""
+
+
+def outcome(xp, program):
+    """The value of an expression over small arrays of module `xp`, or what a few statements leave in `r`."""
+    space = {
+        "xp": xp,
+        "np": np,
+        "Number": Number,
+        "Fraction": Fraction,
+        "a": xp.arange(6.0).reshape(2, 3),
+        "b": xp.arange(6),
+        "c": xp.ones((2, 3), "D"),
+        "s": xp.array(2.0),
+        "t": xp.array([True, False]),
+        "u": xp.arange(4, dtype="u1"),
+        "z": xp.zeros((0, 3)),
+    }
+    if "r=" not in program and "r[" not in program:
+        return eval(program, space)
+    exec(program, space)
+    return space["r"]

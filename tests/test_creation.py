@@ -5,7 +5,7 @@ import pytest
 
 import cupric as cp
 import support
-from support import ALL, EVERY, same_as_numpy
+from support import ALL, EVERY, outcome, same_as_numpy
 
 SHAPES = [(), 0, 3, (2, 3), (0, 4), [2, 2], np.int64(4), (np.int32(2), 1)]
 
@@ -238,3 +238,122 @@ def test_copy_and_copyto(xp, a):
     target = xp.zeros(a.shape, a.dtype)
     xp.copyto(target, a)
     return a.copy(), xp.copy(a), target
+
+
+SHAPES_ARE_INTEGERS = [
+    "xp.zeros(True)", "xp.zeros((True,2))", "xp.zeros(np.True_)", "xp.zeros({})", "xp.zeros({3})", "xp.zeros({3:2})", "xp.zeros(2**63)",
+    "xp.zeros((2**63,))", "xp.zeros(-1)", "xp.zeros((2,-1))", "xp.zeros(2.0)", 'xp.zeros("a")', "xp.zeros(None)", "xp.zeros(xp.array([2,3]))",
+    "xp.zeros(np.array([2,3]))", "xp.zeros(xp.array(3))", "xp.zeros(range(3))", "xp.zeros(iter([2,3]))", "xp.zeros([2,3])", "a.reshape({})",
+    "a.reshape(True)", "a.reshape(2**63)", "xp.broadcast_to(s,-1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", SHAPES_ARE_INTEGERS)
+@same_as_numpy()
+def test_shapes_are_integers(xp, program):
+    return outcome(xp, program)
+
+
+AN_ARRAY_IS_NO_DTYPE = [
+    "xp.zeros(3,xp.ones(2,'f4'))", "xp.zeros(3,np.float32(1))", "a.astype(xp.ones(2,'f4'))", "xp.array([1],xp.ones(2,'f4'))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", AN_ARRAY_IS_NO_DTYPE)
+@same_as_numpy()
+def test_an_array_is_no_dtype(xp, program):
+    return outcome(xp, program)
+
+
+ORDER_NONE_IS_THE_DEFAULT = [
+    "xp.zeros(3,order=None)", "xp.zeros_like(a.T,order=None).strides", "xp.full((2,3),1,order=None).strides", "xp.array(a.T,order=None).strides",
+    "xp.copy(a.T,order=None).strides", "a.T.copy(None).strides", "a.T.ravel(None)", "a.T.flatten(None)", "a.T.astype('f4',order=None).strides",
+    "xp.add(a.T,1,order=None).strides", "xp.reshape(a,(3,2),order=None)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", ORDER_NONE_IS_THE_DEFAULT)
+@same_as_numpy()
+def test_order_none_is_the_default(xp, program):
+    return outcome(xp, program)
+
+
+RANGES = [
+    'xp.arange("a")', "xp.arange()", "xp.arange(-1,-5,-1,dtype='u1')", "xp.arange(-1.5,3,dtype='u1')", "xp.arange(-3,3,dtype='u1')",
+    "xp.arange(0,-1,-1,dtype='u1')", "xp.arange(0,-2,-1,dtype='u1')", "xp.arange(0,-3,-0.5,dtype=int)", "xp.arange(0,10,300,dtype='u1')",
+    "xp.arange(0,2**63,2**62)", "xp.arange(0,200,100,dtype='u1')", "xp.arange(0,3,0.5,dtype='c16')", "xp.arange(0,3,0.5,dtype=int)",
+    "xp.arange(0,300,300,dtype='u1')", "xp.arange(0,300,50,dtype='u1')", "xp.arange(0,600,100,dtype='u1')", "xp.arange(0,600,200,dtype='u1')",
+    "xp.arange(0,600,300,dtype='u1')", "xp.arange(0.5,300,299,dtype='u1')", "xp.arange(0.5,5,1,dtype=int)", "xp.arange(1,0,-1,dtype='u1')",
+    "xp.arange(1,3,dtype=bool)", "xp.arange(1,stop=5)", "xp.arange(125,128,dtype='i1')", "xp.arange(127,128,dtype='i1')",
+    "xp.arange(127,130,dtype='i1')", "xp.arange(2**63,2**63+3)", "xp.arange(2**63,2**63+3,dtype='u8')", "xp.arange(2**63-1,2**63+3,dtype='u8')",
+    "xp.arange(2,dtype=bool)", "xp.arange(250,260,dtype='u1')", "xp.arange(255,256,1.5,dtype='u1')", "xp.arange(3,dtype='c8')",
+    "xp.arange(3,dtype=bool)", "xp.arange(300,310,dtype='u1')", "xp.arange(5,0,-1,dtype='u1')", "xp.arange(5,dtype='f2')",
+    "xp.arange(5,dtype='u1')", "xp.arange(5,dtype=None)", "xp.arange(5,step=0)", "xp.arange(None)", "xp.arange([1])",
+    "xp.arange(float('nan'),3,dtype='i4')", "xp.arange(step=2)", "xp.arange(stop=5)", "xp.arange(stop=5,step=2)", "xp.arange(xp.array(3))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", RANGES)
+@same_as_numpy()
+def test_ranges(xp, program):
+    return outcome(xp, program)
+
+
+SPACED_NUMBERS = [
+    "xp.linspace(np.float32(0),np.float32(1),3)", "xp.linspace(np.int8(0),1,3)", "xp.linspace(xp.zeros(2,'f4'),xp.ones(2,'f4'),3)",
+    "xp.linspace(xp.zeros(2),1,3,axis=1)", "xp.linspace(xp.zeros(2),1,3,axis=-1)", "xp.linspace(xp.zeros(2),1,3,axis=2)",
+    "xp.linspace(xp.zeros(2),1,3,axis=-3)", "xp.linspace(0,1,3,axis=1)", "xp.linspace(0,1,3,axis=5)", "xp.linspace(0,1,3,axis=-1)",
+    'xp.linspace(0,1,3,axis="a")', "xp.linspace(0,1,2.5)", "xp.linspace(0,1,-1)", "xp.linspace(0,1,0)", "xp.linspace(0,1,1)",
+    "xp.linspace(0,1j,3)",
+    "xp.linspace(0,1,5,dtype='i4')", "xp.linspace(0,1,5,dtype='f4')", "xp.linspace(-1,1,5,dtype='i4')",
+    "xp.linspace(xp.zeros(2),1,3,retstep=True)", 'xp.linspace("a",1)', "xp.linspace(None,1)", "xp.linspace([0,1],[2,3],3)",
+    "xp.linspace(0,[2,3],3,endpoint=False)", "xp.linspace(0,2**63-1,3,dtype='i8')", "xp.logspace(0,2,3,base=[2,3])",
+    "xp.logspace(0,2,3,base=xp.array([2.,3.]))", "xp.logspace(0,2,3,base=xp.array([2.,3.]),axis=-1)",
+    "xp.logspace(0,xp.array([1.,2.]),3,base=xp.array([2.,3.]))", "xp.logspace(0,2,3,base=2)", "xp.logspace(0,2,3,dtype='i4')",
+    "xp.logspace(0,2,3,base=-1)", "xp.logspace(0,2,3,base=0)", "xp.logspace(0,2,3,base=1j)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", SPACED_NUMBERS)
+@same_as_numpy()
+def test_spaced_numbers(xp, program):
+    return outcome(xp, program)
+
+
+DEVICE_AND_LIKE = [
+    'xp.ones(3,device="cpu")', "xp.ones(3,device=None)", 'xp.ones(3,device="gpu")', "xp.ones(3,device=a.device)", 'xp.zeros(3,device="cpu")',
+    'xp.empty(3,device="cpu").shape', 'xp.arange(3,device="cpu")', 'xp.eye(3,device="cpu")', 'xp.full(3,1,device="gpu")',
+    'xp.full(3,1,device="cpu")', 'xp.asarray([1],device="gpu")', 'xp.asarray([1],device="cpu")', "xp.asarray([1],device=5)",
+    'xp.linspace(0,1,3,device="gpu")', 'xp.zeros_like(a,device="gpu")', 'xp.zeros_like(a,device="cpu")', 'xp.astype(a,\'f4\',device="gpu")',
+    'xp.astype(a,\'f4\',device="cpu")',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", DEVICE_AND_LIKE)
+@same_as_numpy()
+def test_device_and_like(xp, program):
+    return outcome(xp, program)
+
+
+NUMPY_MAKES_ARRAYS_LIKE_OURS = [
+    "np.ones(3,like=a)", "np.zeros(3,like=a)", "np.array([1,2],like=a)", "np.asarray([1,2],like=a)", "np.arange(3,like=a)", "np.full(3,2,like=a)",
+    "np.eye(3,like=a)", "np.empty(3,like=a).shape", "np.identity(3,like=a)", "np.tri(3,like=a)", "xp.ones(3,like=a)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", NUMPY_MAKES_ARRAYS_LIKE_OURS)
+@same_as_numpy()
+def test_numpy_makes_arrays_like_ours(xp, program):
+    return outcome(xp, program)
+
+
+INTEGERS_THAT_STAND_ALONE = [
+    "xp.result_type(2**63)", "xp.result_type(-1)", "xp.result_type(2**63,1)", "xp.result_type(2**63,u)", "xp.abs(2**63)", "xp.negative(2**63)",
+    "xp.sqrt(2**63)", "xp.sqrt(2**100)", "xp.add(2**63,1)", "xp.array([2**63-1,2**63])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", INTEGERS_THAT_STAND_ALONE)
+@same_as_numpy()
+def test_integers_that_stand_alone(xp, program):
+    return outcome(xp, program)

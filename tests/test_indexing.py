@@ -5,7 +5,7 @@ import pytest
 
 import cupric as cp
 import support
-from support import ALL, EVERY, assert_same, same_as_numpy
+from support import ALL, EVERY, assert_same, outcome, same_as_numpy
 
 BASIC = [
     "...", "0", "-1", "1:", ":2", "::2", "::-1", "None", "1:1", "5:1", "-2:", "1, 2", "1, ..., 2", "..., None", "None, 0", ":, 1", "::-2, ::3",
@@ -230,3 +230,54 @@ def test_strides_are_bytes():
 
 def test_where_with_one_argument_is_nonzero():
     assert_same(cp.where(cp.arange(5) > 2), np.where(np.arange(5) > 2))
+
+
+INDICES_ARE_CHECKED_ALSO_WHERE_NOTHING_IS_SELECTED = [
+    "xp.ones((3,0))[[5]]", "xp.ones((3,0))[[-4]]", "xp.ones((3,0))[[2,-3]]", "z[[0]]", "z[:,[5]]", "xp.ones((3,0))[[5],:]",
+    "xp.ones((3,0)).take([5],0)", "xp.ones((3,0)).take([5],0,mode='clip')", "xp.ones((3,0)).take([5],1)", "r=xp.ones((3,0));r[[5]]=1",
+    "r=xp.ones((0,3));r[:,[5]]=1", "xp.ones((3,0))[[]]", "xp.ones((3,4))[[5],[]]", "xp.ones((3,4,0))[[5],[1]]",
+    "xp.ones((3,4))[xp.zeros((0,1),int),[5,6]]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", INDICES_ARE_CHECKED_ALSO_WHERE_NOTHING_IS_SELECTED)
+@same_as_numpy()
+def test_indices_are_checked_also_where_nothing_is_selected(xp, program):
+    return outcome(xp, program)
+
+
+PLACING_VALUES = [
+    "r=xp.zeros(6);xp.place(r,xp.arange(6)>2,[9,8])", "r=xp.zeros(6);xp.place(r,xp.arange(6)>2,[])", "r=xp.zeros(6);xp.place(r,xp.arange(6)>9,[])",
+    "r=xp.zeros(6);xp.place(r,xp.arange(6)>2,9)", "r=xp.zeros(6);xp.place(r,xp.ones(9,bool),[1])", "r=xp.zeros(6);xp.place(r,[True],[1])",
+    "r=xp.zeros(6);xp.place(r,xp.arange(6),[1])", "r=xp.zeros(6,'i4');xp.place(r,xp.arange(6)>2,[1.5])",
+    "r=xp.zeros(6,'i4');xp.place(r,xp.arange(6)>2,[1j])", "r=xp.zeros(6);xp.place(r,xp.arange(6)>2,1j)",
+    'r=xp.zeros(6);xp.place(r,xp.arange(6)>2,"a")', "r=xp.zeros(6);xp.place(r,xp.arange(6)>2,None)", "r=[1,2];xp.place(r,[True,False],[5])",
+    "r=5;xp.place(r,[True],[5])", "r=xp.zeros(6);xp.put(r,[0],[1])", "r=xp.zeros(6);xp.put(r,[0,1],[])", "r=xp.zeros(6);xp.put(r,[],[])",
+    "r=xp.zeros(6);xp.put(r,[],[1])", "r=xp.zeros(6);xp.put(r,[1.5],1)", "r=xp.zeros(6);xp.put(r,[1.0],1)",
+    "r=xp.zeros(6);xp.put(r,xp.array([],'f8'),1)", 'r=xp.zeros(6);xp.put(r,[0],"a")', 'r=xp.zeros(6);xp.put(r,[0],1,"foo")',
+    'r=xp.zeros(6);xp.put(r,[10],1,"wrap")', 'r=xp.zeros(6);xp.put(r,[-10],1,"clip")', 'r=xp.zeros(6);xp.put(r,[-10],1,"wrap")',
+    'r=xp.zeros(6);xp.put(r,"a",1)', "r=xp.zeros(6);xp.put(r,None,1)", "r=xp.zeros(6);xp.put(r,[True,False],1)", "r=xp.zeros(6);xp.put(r,True,1)",
+    "r=xp.zeros(6);xp.put(r,[-1],5)", "r=xp.zeros(6);xp.put(r,[0],1j)", "r=xp.zeros(6,'i4');xp.put(r,[0],1.5)",
+    "r=xp.zeros(6,'i4');xp.put(r,[0],[1j])", "r=xp.zeros(6,'u1');xp.put(r,[0],300)", "r=xp.zeros(6,'u1');xp.put(r,[0],[300])",
+    "r=xp.zeros(0);xp.put(r,[0],1)", 'r=xp.zeros(0);xp.put(r,[0],1,"wrap")', 'r=xp.zeros(0);xp.put(r,[0],1,"clip")', "r=[1,2];xp.put(r,[0],1)",
+    "r=xp.zeros(6);r.put(ind=[0],v=1)", "r=xp.zeros(6);r.put(indices=[0],values=1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PLACING_VALUES)
+@same_as_numpy()
+def test_placing_values(xp, program):
+    return outcome(xp, program)
+
+
+TAKING_AT_ANYTHING_THAT_IS_A_POSITION = [
+    'xp.take(a,[10],mode="wrap")', "xp.take(a,[10],mode=None)", 'xp.take(a,[10],mode="w")', 'xp.take(a,[10],mode="WRAP")',
+    'xp.take(a,[10],mode="")', "xp.take(a,True)", "xp.take(a,[True,False])", "xp.take(a,1.5)", "xp.take(a,[])", "xp.take(a,xp.array([],'f8'))",
+    "xp.take(a,xp.array([0,1],'u8'))", "xp.take(a,2**63)", "xp.take(a,None)", "xp.take(a,{})", "xp.take(a,slice(1))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", TAKING_AT_ANYTHING_THAT_IS_A_POSITION)
+@same_as_numpy()
+def test_taking_at_anything_that_is_a_position(xp, program):
+    return outcome(xp, program)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cupric as cp
-from support import ALL, EVERY, same_as_numpy
+from support import ALL, EVERY, outcome, same_as_numpy
 
 
 @pytest.mark.parametrize(
@@ -241,3 +241,81 @@ def test_shares_memory():
     a = cp.arange(10)
     assert cp.shares_memory(a[::2], a[4:]) and cp.may_share_memory(a, a[1:])
     assert not cp.shares_memory(a[::2], a[1::2]) and not cp.shares_memory(a, a.copy())
+
+
+RAVEL_IN_MEMORY_ORDER = [
+    "xp.broadcast_to(xp.arange(3),(2,3)).ravel('K')", "xp.broadcast_to(xp.arange(3),(2,3)).flatten('K')",
+    "xp.broadcast_to(xp.arange(6).reshape(3,2).T,(4,2,3)).ravel('K')", "xp.broadcast_to(xp.arange(6).reshape(3,1,2),(3,4,2)).ravel('K')",
+    "xp.broadcast_to(xp.arange(6).reshape(3,1,2).T,(2,4,3)).ravel('K')", "xp.broadcast_to(xp.arange(3).reshape(3,1),(3,4)).T.ravel('K')",
+    "xp.arange(24).reshape(2,3,4).transpose(2,0,1).ravel('K')", "xp.arange(24).reshape(2,3,4).transpose(1,0,2)[::-1].flatten('K')",
+    "xp.arange(24).reshape(2,3,4)[:,::-1].T.flatten('K')",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", RAVEL_IN_MEMORY_ORDER)
+@same_as_numpy()
+def test_ravel_in_memory_order(xp, program):
+    return outcome(xp, program)
+
+
+COPYTO_CHECKS_CASTING_AND_MASK = [
+    "r=xp.zeros(3,'u1');xp.copyto(r,300)", "r=xp.zeros(3,'u1');xp.copyto(r,1.5)", "r=xp.zeros(3,'u1');xp.copyto(r,1.0)",
+    "r=xp.zeros(3,'i1');xp.copyto(r,-1)", "r=xp.zeros(3,'u1');xp.copyto(r,-1)", "r=xp.zeros(3,'i1');xp.copyto(r,1j)",
+    "r=xp.zeros(3);xp.copyto(r,1j)", "r=xp.zeros(3);xp.copyto(r,1j,casting='unsafe')", "r=xp.zeros(3,'u1');xp.copyto(r,1.5,casting='unsafe')",
+    "r=xp.zeros(3,'u1');xp.copyto(r,-1,casting='unsafe')", "r=xp.zeros(3,'u1');xp.copyto(r,300,casting='unsafe')",
+    "r=xp.zeros(3,'?');xp.copyto(r,2)", "r=xp.zeros(3,'?');xp.copyto(r,2,casting='unsafe')", "r=xp.zeros(3,'f4');xp.copyto(r,1.5,casting='no')",
+    "r=xp.zeros(3,'f4');xp.copyto(r,1,casting='no')", "r=xp.zeros(3,'f4');xp.copyto(r,1,casting='safe')", "r=xp.zeros(3,'f4');xp.copyto(r,2**100)",
+    "r=xp.zeros(3,'f4');xp.copyto(r,10**400)", "r=xp.zeros(3,'i4');xp.copyto(r,True,casting='no')", "r=xp.zeros(3,'i4');xp.copyto(r,True)",
+    "r=xp.zeros(3,'u1');xp.copyto(r,np.int64(5))", "r=xp.zeros(3,'u1');xp.copyto(r,np.int64(-5))", "r=xp.zeros(3,'u1');xp.copyto(r,np.int64(300))",
+    "r=xp.zeros(3,'u1');xp.copyto(r,np.float64(5))", "r=xp.zeros(3,'f4');xp.copyto(r,np.float64(5),casting='safe')",
+    "r=xp.zeros(3,'f4');xp.copyto(r,np.complex128(5))", "r=xp.zeros(3);xp.copyto(r,1,casting='foo')",
+    "r=xp.zeros(3);xp.copyto(r,1,where=xp.ones(4,bool))", "r=xp.zeros(3);xp.copyto(r,1,where=xp.ones((1,3),bool))",
+    "r=xp.zeros(3);xp.copyto(r,1,where=xp.ones((2,3),bool))", "r=xp.zeros(3);xp.copyto(r,1,where=xp.ones(1,bool))",
+    "r=xp.zeros(3);xp.copyto(r,1,where=[True,False,True])", "r=xp.zeros(3);xp.copyto(r,1,where=[1,0,1])",
+    "r=xp.zeros(3);xp.copyto(r,1,where=xp.ones(3))", "r=xp.zeros(3);xp.copyto(r,1,where=1)", "r=xp.zeros(3);xp.copyto(r,[1,2,3])",
+    "r=xp.zeros(3,'u1');xp.copyto(r,[1,2,3])", "r=xp.zeros(3,'u1');xp.copyto(r,[1.5,2,3])", "r=xp.zeros(3,'u1');xp.copyto(r,xp.array(5))",
+    "r=xp.zeros(3,'u1');xp.copyto(r,xp.array(5.))", "xp.copyto(5,1)", "xp.copyto([1],1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", COPYTO_CHECKS_CASTING_AND_MASK)
+@same_as_numpy()
+def test_copyto_checks_casting_and_mask(xp, program):
+    return outcome(xp, program)
+
+
+SPLITTING_ROLLING_AND_TRANSPOSING = [
+    "xp.vsplit(a,2)", "xp.vsplit(b,2)", "xp.vsplit(s,1)", "xp.hsplit(s,1)", "xp.hsplit(b,2)", "xp.dsplit(a,1)", "xp.dsplit(b,1)",
+    "xp.dsplit(xp.ones((2,2,2)),2)", "xp.split(a,2)", "xp.split(a,5)", "xp.split(a,0)", "xp.split(a,-1)", "xp.split(a,[1])", "xp.split(a,[-1])",
+    "xp.split(a,2,5)", 'xp.split(a,2,"a")', 'xp.split(a,"a")', "xp.split(a,None)", "xp.split(a,2.0)", "xp.split(a,[])", "xp.split(a,[1.5])",
+    "xp.split(a,xp.array([1]))", "xp.split(s,1)", "xp.split(a,True)", "xp.array_split(a,4)", "xp.array_split(a,0)", "xp.array_split(a,-1)",
+    "xp.array_split(a,2.0)", 'xp.array_split(a,"a")', "xp.array_split(a,[0,0])", "xp.array_split(s,1)", "xp.array_split(a,2,5)",
+    "xp.array_split(a,7,1)", "xp.hsplit(a,2)", "xp.roll(a,1)", "xp.roll(a,1.5)", "xp.roll(a,1.0)", 'xp.roll(a,"a")', "xp.roll(a,None)",
+    "xp.roll(a,1,5)", "xp.roll(a,2**70)", "xp.roll(a,(1,2),0)", "xp.roll(a,1,(0,1))", "xp.roll(a,(1,2,3),(0,1))", "xp.roll(a,1,(0,0))",
+    "xp.roll(a,(),())", "xp.roll(a,(1,2))", "xp.roll(a,xp.array([1,2]),(0,1))", "xp.roll(a,1,1.5)", "xp.roll(a,1.5,1)", 'xp.roll(a,1,"a")',
+    "xp.roll(s,1)", "xp.roll(s,1,0)", "xp.roll(z,1)", "xp.roll(a,[[1,2]],0)", "xp.transpose(a,())", "a.transpose(())", "a.transpose()",
+    "a.transpose(None)", "xp.transpose(s,())", "xp.transpose(a,[])", "xp.transpose(a,(0,))", "xp.transpose(a,1)", 'xp.transpose(a,"a")',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", SPLITTING_ROLLING_AND_TRANSPOSING)
+@same_as_numpy()
+def test_splitting_rolling_and_transposing(xp, program):
+    return outcome(xp, program)
+
+
+AXES_ARE_INTEGERS = [
+    "xp.squeeze(xp.ones((1,2)),axis=False)", "xp.squeeze(xp.ones((1,2)),axis=[0])", "xp.squeeze(xp.ones((1,2)),axis=0.0)", "xp.squeeze(s,axis=0)",
+    "xp.squeeze(s,axis=())", "xp.squeeze(s,axis=-1)", "xp.size(a,0)", "xp.size(a,-1)", "xp.size(a,5)", "xp.size(a,(0,1))", "xp.size(a,(0,0))",
+    "xp.size(a,True)", 'xp.size(a,"a")', "xp.size(a,1.0)", "xp.size(a,[0])", "xp.size(s,0)", "xp.expand_dims(a,True)", "xp.expand_dims(a,[0])",
+    "xp.concatenate([a,a],axis=True)", "xp.concatenate([a,a],axis=(0,))", "xp.concatenate([a,a],axis=1.0)", "xp.stack([a,a],axis=True)",
+    "xp.stack([a,a],axis=None)", "xp.stack([a,a],axis=5)", "xp.swapaxes(a,True,0)", "xp.flip(a,True)", "xp.flip(a,xp.array(0))",
+    "xp.flip(a,np.array(0))", "xp.flip(a,1.5)", "xp.flip(a,[0])", "xp.flip(s)", "xp.flip(s,0)", "xp.moveaxis(a,True,0)", "xp.roll(a,1,True)",
+    "xp.repeat(a,2,True)", "xp.repeat(a,2,(0,))", "xp.diff(a,1,True)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", AXES_ARE_INTEGERS)
+@same_as_numpy()
+def test_axes_are_integers(xp, program):
+    return outcome(xp, program)

@@ -7,7 +7,7 @@ import pytest
 
 import cupric as cp
 import support
-from support import ALL, INTEGER, same_as_numpy
+from support import ALL, INTEGER, outcome, same_as_numpy
 
 SHAPES = [
     ((2, 3), (3, 4)), ((3,), (3,)), ((3,), (3, 4)), ((2, 3), (3,)), ((5, 2, 3), (3, 4)), ((5, 2, 3), (5, 3, 4)), ((1, 2, 3), (5, 3, 4)),
@@ -143,3 +143,45 @@ def test_products_of_vectors(xp):
 def test_two_runs_give_the_same_bits():
     a = cp.array(np.random.default_rng(0).standard_normal((200, 200)).astype("f4"))
     assert ((a @ a).get() == (a @ a).get()).all()
+
+
+PRODUCTS_OF_VECTORS_AND_MATRICES = [
+    "xp.vecdot(b,b)", "xp.vecdot(u,u)", "xp.vecdot(t,t)", "xp.vecdot(s,s)", "xp.vecdot(a,b[:3])", "xp.vecdot(a,xp.ones(1))",
+    "xp.vecdot(a,xp.ones(4))", "xp.vecdot(c*1j,c)", "xp.vecdot(u,b[:4])", "xp.vecdot(a,a,axis=0)", "xp.vecdot(a,a,axis=5)", "xp.vecdot(z,z)",
+    "xp.vecdot(a.astype('e'),a.astype('e'))", "xp.vecdot([1,2],[3,4])", "xp.vecdot(2,3)", "xp.matvec(a,b[:3])", "xp.matvec(a,b[:4])",
+    "xp.matvec(a,s)", "xp.matvec(s,a)", "xp.matvec(b,b)", "xp.matvec(a,xp.ones((4,3)))", "xp.matvec(a,xp.ones((4,1)))", "xp.matvec(t,t)",
+    "xp.matvec(xp.ones((2,2),bool),t)", "xp.matvec(xp.ones((2,2),'u1'),u[:2])", "xp.vecmat(b[:2],a)", "xp.vecmat(b[:3],a)", "xp.vecmat(s,a)",
+    "xp.vecmat(a,s)", "xp.vecmat(c[0,:2]*1j,c)", "xp.vecmat(xp.ones((4,2)),a)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PRODUCTS_OF_VECTORS_AND_MATRICES)
+@same_as_numpy()
+def test_products_of_vectors_and_matrices(xp, program):
+    return outcome(xp, program)
+
+
+PRODUCTS_CHECK_THEIR_ARGUMENTS = [
+    "xp.matmul(a,b.reshape(3,2),out=xp.zeros((1,2,2)))", "xp.matmul(a,b.reshape(3,2),out=xp.zeros((3,2,2)))",
+    "xp.matmul(a,b.reshape(3,2),out=xp.zeros((3,3)))", "xp.matmul(a,b.reshape(3,2),out=xp.zeros((2,2),'i4'))",
+    "xp.matmul(a,b.reshape(3,2),out=xp.zeros((2,2),'f4'))", "xp.matmul(a,b.reshape(3,2),out=1)",
+    "xp.matmul(a,b.reshape(3,2),out=(xp.zeros((2,2)),))", "xp.matmul(a,b.reshape(3,2),out=[xp.zeros((2,2))])", "xp.matmul(a,b.reshape(3,2),out=())",
+    'xp.matmul(a,b.reshape(3,2),casting="no")', "xp.matmul(a,b.reshape(3,2),dtype='i4')", "xp.matmul(a,b.reshape(3,2),dtype='f4')",
+    "xp.matmul(a,b.reshape(3,2),dtype='i4',casting='unsafe')", "xp.matmul(a,b.reshape(3,2),dtype='f4',casting='safe')",
+    "xp.matmul(a,b.reshape(3,2),order='F').strides", "xp.matmul(a,b.reshape(3,2),order='Z')", "xp.matmul(a,3)", "xp.matmul(a,[1,2,3])", "a@3",
+    "3@a", "xp.dot(a,b.reshape(3,2),out=xp.zeros((2,2),'f4'))", "xp.dot(a,b.reshape(3,2),out=xp.zeros((2,2)).T)",
+    "xp.dot(a,b.reshape(3,2),out=xp.zeros((3,3)))", "xp.dot(a,b.reshape(3,2),out=1)", "xp.dot(a,b.reshape(3,2),out=(xp.zeros((2,2)),))",
+    "xp.dot(a,2)", "xp.dot(2,u)", "a.dot(2)", "xp.dot(a,s)", "xp.dot(a,xp.ones(4))", "xp.tensordot(a,a,1)", "xp.tensordot(a,a,2)",
+    "xp.tensordot(a,a,3)", "xp.tensordot(a,a,-1)", "xp.tensordot(a,a,0)", "xp.tensordot(a,a,([0],[5]))", "xp.tensordot(a,a,([0,1],[0]))",
+    "xp.tensordot(a,a,([0,0],[0,0]))", 'xp.tensordot(a,a,"a")', "xp.tensordot(a,a,None)", "xp.tensordot(a,a,1.5)", "xp.tensordot(a,a,(0,0))",
+    "xp.tensordot(a,a,([0],))", "xp.inner(a,a)", "xp.inner(a,xp.ones(4))", "xp.outer(a,2)", "xp.vdot(a,xp.ones(4))", "xp.vdot(s,s)", "xp.kron(a,2)",
+    "xp.matmul(t,t)", "r=xp.arange(9.).reshape(3,3);xp.matmul(r,r,out=r)", "r=xp.arange(9.).reshape(3,3);r@=r",
+    "r=xp.arange(9).reshape(3,3);r@=xp.ones((3,3))", "r=xp.ones((2,3));r@=xp.ones((3,2))", "r=xp.ones(3);r@=xp.ones((3,3))",
+    "r=xp.ones((3,3));r@=3",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PRODUCTS_CHECK_THEIR_ARGUMENTS)
+@same_as_numpy()
+def test_products_check_their_arguments(xp, program):
+    return outcome(xp, program)

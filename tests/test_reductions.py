@@ -16,6 +16,7 @@ from support import (
     cycled,
     hostile,
     mild,
+    outcome,
     same_as_numpy,
 )
 
@@ -261,3 +262,128 @@ def test_reductions_that_swallow_maps(xp):
         (a.reshape(10, 100) * 3).sum(axis=0),
         xp.abs(a - b).reshape(100, 10).min(axis=1),
     )
+
+
+WHERE_TAKES_TRUTH_VALUES_OF_THE_ARRAYS_SHAPE = [
+    "xp.sum(a,where=None)", "xp.sum(a,where=1)", "xp.sum(a,where=[True,False,True])", "xp.sum(a,where=[1,0,1])", "xp.sum(a,where=a)",
+    "xp.sum(a,where=xp.ones((5,2,3),bool))", "xp.sum(a,where=xp.ones((1,2,3),bool))", "xp.sum(a,where=xp.ones((2,1),bool))",
+    "xp.sum(a,where=xp.ones((2,2),bool))", "xp.sum(xp.ones((1,3)),where=xp.ones((2,3),bool))", "xp.mean(a,where=xp.ones((1,2,3),bool))",
+    "xp.mean(xp.ones((1,3)),where=xp.ones((2,3),bool))", "xp.mean(a,where=1)", "xp.sum(s,where=xp.ones(3,bool))", "xp.max(a,where=a>0)",
+    "xp.max(a,where=True)", "a.sum(where=False)", "a.any(where=t.reshape(2,1))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", WHERE_TAKES_TRUTH_VALUES_OF_THE_ARRAYS_SHAPE)
+@same_as_numpy()
+def test_where_takes_truth_values_of_the_arrays_shape(xp, program):
+    return outcome(xp, program)
+
+
+INITIAL_MUST_FIT_THE_DTYPE = [
+    "xp.sum(a,initial=1j)", "xp.sum(b,initial=1.5)", "xp.sum(b,initial=1.9999)", "xp.sum(b,initial=1j)", "xp.sum(u,initial=300)",
+    "xp.sum(u,dtype='u1',initial=300)", "xp.sum(u,dtype='u1',initial=1.5)", "xp.sum(u,dtype='u1',initial=-1)",
+    "xp.sum(u,dtype='u1',initial=np.int64(300))", "xp.sum(b,initial=float('nan'))", "xp.sum(b,initial=np.float64(1.5))", "xp.sum(b,initial=2**63)",
+    "xp.sum(b,initial=2**64)", "xp.sum(a,initial=2**64)", "xp.sum(a,initial=10**400)", "xp.sum(b,dtype='f4',initial=10**39)",
+    "xp.sum(a,initial=[1])", "xp.sum(a,initial=xp.array([1]))", "xp.sum(a,initial=xp.array(1))", "xp.sum(a,initial=np.float32(1))",
+    "xp.sum(a,initial=True)", "xp.sum(t,initial=5)", "xp.prod(c,initial=1j)", "xp.max(b,initial=2.5)", "xp.max(b,initial=np.float64(7.5))",
+    "xp.max(a,initial=1j)", "xp.max(u,initial=300)", "xp.max(u,initial=-1)", "xp.max(xp.zeros(0),initial=3)",
+    "xp.sum(a,initial=2,out=xp.zeros((),'i4'))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", INITIAL_MUST_FIT_THE_DTYPE)
+@same_as_numpy()
+def test_initial_must_fit_the_dtype(xp, program):
+    return outcome(xp, program)
+
+
+INITIAL_NONE_LEAVES_A_REDUCTION_WITHOUT_IDENTITY = [
+    "xp.sum(b,initial=None)", "xp.sum(xp.zeros(0),initial=None)", "xp.sum(z,axis=0,initial=None)", "xp.sum(z,axis=1,initial=None)",
+    "xp.prod(xp.zeros(0),initial=None)", "xp.max(xp.zeros(0),initial=None)", "xp.sum(b,where=b>2,initial=None)", "xp.zeros(0).sum(initial=None)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", INITIAL_NONE_LEAVES_A_REDUCTION_WITHOUT_IDENTITY)
+@same_as_numpy()
+def test_initial_none_leaves_a_reduction_without_identity(xp, program):
+    return outcome(xp, program)
+
+
+AXES_AND_KEEPDIMS_ARE_INTEGERS = [
+    "xp.sum(a,axis=True)", "xp.sum(a,axis=False)", "xp.sum(a,axis=[0])", "xp.sum(a,axis=[0,1])", "xp.sum(a,axis=())", "xp.sum(a,axis=1.0)",
+    'xp.sum(a,axis="a")', "xp.sum(a,axis=np.int64(1))", "xp.sum(a,axis=np.array(1))", "xp.sum(a,axis=(True,))", "xp.sum(a,axis=2**63)",
+    "xp.sum(a,axis=(0,0))", "xp.sum(a,axis=(0,1.0))", "xp.mean(a,axis=[0])", "xp.mean(a,axis=(0,1))", "xp.mean(a,axis=True)",
+    "xp.argmax(a,axis=(0,))", "xp.argmax(a,axis=(0,1))", "xp.argmax(a,axis=True)", "xp.argmax(a,axis=[0])", "xp.argmax(a,axis=1.0)",
+    "xp.argmax(s,axis=0)", "xp.argmax(s,axis=-1)", "xp.argmax(s,axis=1)", "xp.sum(s,axis=0)", "xp.sum(s,axis=-1)", "xp.sum(s,axis=(0,))",
+    "xp.sum(s,axis=())", "xp.sum(s,axis=(0,0))", "xp.sum(s,axis=(0,-1))", "xp.sum(s,axis=1)", "xp.max(s,axis=0)", "xp.any(s,axis=0)",
+    "xp.mean(s,axis=0)", "xp.mean(s,axis=-1)", "xp.mean(s,axis=(0,))", "xp.var(s,axis=0)", "xp.std(s,axis=-1)", "xp.cumsum(s,axis=0)",
+    "xp.ptp(s,axis=0)", "xp.count_nonzero(s,axis=0)", "xp.count_nonzero(a,axis=[0])", "xp.sum(a,keepdims=1)", "xp.sum(a,keepdims=None)",
+    'xp.sum(a,keepdims="a")', "xp.sum(a,keepdims=1.5)", "xp.sum(a,keepdims=2)", "xp.sum(a,keepdims=xp.array([1,2]))", "a.sum(keepdims=None)",
+    'xp.mean(a,keepdims="a")', "xp.mean(a,keepdims=None)", 'xp.argmax(a,keepdims="a")', "xp.argmax(a,keepdims=1)", 'xp.any(a,keepdims="a")',
+    "xp.cumsum(a,axis=(0,))", "xp.cumsum(a,axis=True)", "xp.cumsum(a,axis=1.0)", "xp.cumsum(a,axis=[0])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", AXES_AND_KEEPDIMS_ARE_INTEGERS)
+@same_as_numpy()
+def test_axes_and_keepdims_are_integers(xp, program):
+    return outcome(xp, program)
+
+
+MEANS_AND_DEVIATIONS_IN_ANY_DTYPE = [
+    "xp.mean(a,dtype='i4')", "xp.mean(b,dtype='i4')", "xp.mean(b+1,dtype='u1')", "xp.mean(b-7,dtype='i4')", "xp.mean(b,dtype=bool)",
+    "xp.mean(a,dtype=bool)", "xp.mean(a,dtype='c16')", "xp.mean(c,dtype='f8')", "xp.mean(c,dtype='i4')", "xp.mean(t,dtype='i4')",
+    "xp.var(a,dtype='i4')", "xp.var(b,dtype='i4')", "xp.var(b,dtype=bool)", "xp.var(c,dtype='f8')", "xp.var(a,dtype='c16')", "xp.var(a,dtype='c8')",
+    "xp.std(a,dtype='c16')", "xp.std(b,dtype='i4')", "xp.std(c,dtype='f4')", "xp.std(c,dtype='c8')", "xp.var(b,dtype='f2')",
+    "xp.mean(b,dtype='f2')", "xp.mean(b,axis=0,dtype='i4',keepdims=True)", "xp.mean(b.reshape(2,3),axis=0,dtype='i4')",
+    "xp.var(b.reshape(2,3),axis=0,dtype='i4')", "xp.var(xp.array([1j,3,5,7]),dtype='f8')", "xp.mean(b,dtype='i4',out=xp.zeros(()))",
+    "xp.var(b,dtype='i4',where=b>2)", "xp.mean(b,dtype='i4',where=b>2)", "xp.var(b,dtype='i4',ddof=6)", "xp.mean(b*1000,dtype='u1')",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", MEANS_AND_DEVIATIONS_IN_ANY_DTYPE)
+@same_as_numpy()
+def test_means_and_deviations_in_any_dtype(xp, program):
+    return outcome(xp, program)
+
+
+OUT_OF_REDUCTIONS = [
+    "xp.mean(b,out=xp.zeros((),'i4'))", "xp.var(b,out=xp.zeros((),'i4'))", "xp.std(b,out=xp.zeros((),'f4'))", "xp.sum(a,out=xp.zeros((),'i4'))",
+    "xp.sum(a,out=xp.zeros((),'f4'))", "xp.sum(c,out=xp.zeros(()))", "xp.sum(b,out=xp.zeros((),'i1'))", "xp.sum(b,out=xp.zeros((),'u1'))",
+    "xp.sum(b,out=xp.zeros(()))", "xp.sum(a,dtype='i4',out=xp.zeros((),'f4'))", "xp.sum(b,dtype='f4',out=xp.zeros((),'i4'))",
+    "xp.max(a,out=xp.zeros((),'i4'))", "xp.max(b,out=xp.zeros((),'f4'))", "xp.max(a,out=xp.zeros((),'f4'))", "xp.any(a,out=xp.zeros((),'f4'))",
+    "xp.any(a,out=xp.zeros((),'i4'))", "xp.all(a,out=xp.zeros(()))", "xp.argmax(a,out=xp.zeros((),'i4'))", "xp.argmax(a,out=xp.zeros((),'f8'))",
+    "xp.argmax(a,out=xp.zeros((),'u8'))", "xp.argmax(a,out=(xp.zeros((),'i8'),))", "xp.argmax(a,out=xp.zeros((1,),'i8'))",
+    "xp.sum(a,out=(xp.zeros(()),))", "xp.sum(a,out=(xp.zeros(()),xp.zeros(())))", "xp.sum(a,out=())", "xp.sum(a,out=[xp.zeros(())])",
+    "xp.sum(a,out=1)", "xp.sum(a,out=xp.zeros(1))", "xp.sum(a,axis=0,out=xp.zeros((1,3)))", "xp.sum(a,axis=0,out=xp.zeros(3,'i4'))",
+    "xp.mean(a,axis=0,out=xp.zeros(3,'i4'))", "xp.mean(a,out=(xp.zeros(()),))", "xp.cumsum(a,out=xp.zeros(6,'i4'))",
+    "xp.cumsum(a,out=xp.zeros(6,'f4'))", "xp.cumsum(b,out=xp.zeros(6,'i1'))", "xp.cumsum(b,dtype='f4',out=xp.zeros(6,'i4'))",
+    "xp.cumsum(a,out=(xp.zeros(6),))", "xp.cumsum(a,out=xp.zeros(5))", "xp.cumsum(a,out=1)", "xp.cumsum(a,out=xp.zeros((2,3)))",
+    "xp.ptp(a,out=xp.zeros((),'i4'))", "xp.prod(c,out=xp.zeros(()))", "xp.sum(b,dtype='u1',out=xp.zeros((),'i8'))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", OUT_OF_REDUCTIONS)
+@same_as_numpy()
+def test_out_of_reductions(xp, program):
+    return outcome(xp, program)
+
+
+WEIGHTED_MEANS = [
+    "xp.average(a,weights=a*0)", "xp.average(a,0,[0,0])", "xp.average(a,0,[1,-1])", "xp.average(a,(0,1),a)", "xp.average(a,(0,1),[1,2])",
+    "xp.average(a,(1,0),a.T)", "xp.average(a,(0,),[1,2])", "xp.average(a,1,[1,2,3])", "xp.average(a,1,[1,2])", "xp.average(a,weights=[1,2])",
+    "xp.average(a,0,weights=xp.ones((3,2)))", "xp.average(xp.arange(24.).reshape(2,3,4),(0,1),xp.arange(6).reshape(2,3)+1)",
+    "xp.average(xp.arange(24.).reshape(2,3,4),(1,0),xp.arange(6).reshape(3,2)+1)",
+    "xp.average(xp.arange(24.).reshape(2,3,4),(0,2),xp.arange(8).reshape(2,4)+1,keepdims=True)",
+    "xp.average(xp.arange(24.).reshape(2,3,4),(0,1),[1,2])", "xp.average(a,weights=a,returned=True)", "xp.average(a,returned=True)",
+    "xp.average(a,0,returned=True)", "xp.average(a,0,weights=[1,2],returned=True)", "xp.average(a,keepdims=True)", 'xp.average(a,weights="a")',
+    "xp.average(b)", "xp.average(b,weights=b)", "xp.average(a.astype('f4'),weights=b.reshape(2,3))", "xp.average(a,axis=5)",
+    "xp.average(a,axis=5,weights=a)", "xp.average(z)", "xp.average(b,weights=b,returned=True)", "xp.average(t)",
+    "xp.average(t,weights=[True,True])", "xp.average(u[:2],weights=xp.array([1,2],'u1'))", "xp.average([1,2],weights=[1,2])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", WEIGHTED_MEANS)
+@same_as_numpy()
+def test_weighted_means(xp, program):
+    return outcome(xp, program)

@@ -5,7 +5,7 @@ import pytest
 
 import cupric as cp
 import support
-from support import EVERY, NUMPY, REAL, hostile, same_as_numpy
+from support import EVERY, NUMPY, REAL, hostile, outcome, same_as_numpy
 
 REAL_NUMPY = [dtype for dtype in NUMPY if dtype.kind != "c"]
 
@@ -82,3 +82,28 @@ def test_a_random_million():
     assert (cp.sort(cp.array(values)).get() == np.sort(values)).all()
     order = cp.argsort(cp.array(values)).get()
     assert (values[order] == np.sort(values)).all()
+
+
+THE_ORDER_OF_A_NUMBER = [
+    "xp.argsort(s)", "xp.argsort(s,axis=0)", "xp.argsort(s,axis=1)", "xp.argsort(s,axis=None)", "xp.sort(s)", "xp.sort(s,axis=None)", "s.sort()",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", THE_ORDER_OF_A_NUMBER)
+@same_as_numpy()
+def test_the_order_of_a_number(xp, program):
+    return outcome(xp, program)
+
+
+KINDS_OF_SORTING = [
+    'xp.sort(a,kind="heap")', 'xp.sort(a,kind="foo")', 'xp.sort(a,kind="")', "xp.sort(a,kind=1)", 'xp.sort(a,kind="q")', 'xp.sort(a,kind="Quick")',
+    'xp.sort(a,kind="stable")', 'xp.sort(a,kind="mergesort")', "xp.sort(a,kind=None,stable=True)", 'xp.sort(a,kind="stable",stable=True)',
+    'xp.sort(a,kind="quicksort",stable=False)', 'xp.argsort(a,kind="foo")', 'xp.argsort(a,kind="m")', 'xp.argsort(a,kind="heapsort",stable=True)',
+    'r=a.copy();r.sort(kind="foo")', "xp.sort(a,order=1)", 'xp.sort(a,order="x")',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", KINDS_OF_SORTING)
+@same_as_numpy()
+def test_kinds_of_sorting(xp, program):
+    return outcome(xp, program)

@@ -18,6 +18,7 @@ from support import (
     close_to_exact,
     cycled,
     hostile,
+    outcome,
     same_as_numpy,
 )
 
@@ -499,3 +500,121 @@ def test_a_chain_of_exact_operations_has_numpys_bits(full):
             return xp.maximum(a * 3 + b, a - b) * 2 - xp.where(a < b, a, b)
 
         assert_same(answer_of(chain, cp), answer_of(chain, np), note=str(dtype))
+
+
+CASTING_AND_DTYPE_ARE_CHECKED_FOR_INPUTS = [
+    "xp.equal(a,1,dtype=bool)", "xp.equal(a,1,dtype='f8')", "xp.equal(a,1,dtype='?')", "xp.isnan(a,dtype=bool)", "xp.isnan(a,dtype='f8')",
+    "xp.isnan(a,dtype='f4')", "xp.isnan(b,dtype=bool)", "xp.logical_and(a,1,dtype=bool)", "xp.logical_and(a,1,dtype='f8')",
+    "xp.logical_not(a,dtype='i4')", "xp.logical_not(a,dtype=bool)", "xp.isfinite(b,dtype=bool,casting='unsafe')", "xp.add(a,1,casting='no')",
+    "xp.add(b,1,casting='no')", "xp.add(b,1.5,casting='no')", "xp.add(b,1.5,casting='equiv')", "xp.add(b,1.5,casting='safe')",
+    "xp.add(b,a.ravel(),casting='no')", "xp.add(b,a.ravel(),casting='safe')", "xp.add(u,b[:4],casting='safe')", "xp.add(u,b[:4],casting='equiv')",
+    "xp.sqrt(b,casting='no')", "xp.sqrt(b,casting='safe')", "xp.divide(b,2,casting='no')", "xp.divide(b,b,casting='no')",
+    "xp.add(u,xp.float32(1),casting='no')", "xp.add(t,1,casting='no')", "xp.equal(b,a.ravel(),casting='no')", "xp.add(a,True,casting='no')",
+    "xp.add(a,1j,casting='no')", "xp.add(1,2,casting='no')", "xp.add(1,2.5,casting='no')", "xp.add(a,1,casting='foo')", "xp.add(a,1,casting=None)",
+    "xp.add(a,1,casting=1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", CASTING_AND_DTYPE_ARE_CHECKED_FOR_INPUTS)
+@same_as_numpy()
+def test_casting_and_dtype_are_checked_for_inputs(xp, program):
+    return outcome(xp, program)
+
+
+WHERE_TAKES_TRUTH_VALUES = [
+    "xp.add(a,1,where=a)", "xp.add(a,1,where=1)", 'xp.add(a,1,where="a")', "r=xp.zeros((2,3));xp.add(a,1,out=r,where=None)",
+    "r=xp.zeros((2,3));xp.add(a,1,out=r,where=[True,False,True])", "r=xp.zeros((2,3));xp.add(a,1,out=r,where=[1,0,1])",
+    "r=xp.zeros((2,3));xp.add(a,1,out=r,where=b)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", WHERE_TAKES_TRUTH_VALUES)
+@same_as_numpy()
+def test_where_takes_truth_values(xp, program):
+    return outcome(xp, program)
+
+
+SUBCLASSES_OF_PYTHON_NUMBERS_HAVE_A_DTYPE = [
+    "b==Number.ONE", "b+Number.ONE", "u+Number.ONE", "Number.ONE-u", "a*Fraction(2)", "xp.ones(2,'f4')*Fraction(2)", "xp.add(u,Number.ONE)",
+    "xp.where(t,Number.ONE,u[:2])", "xp.where(t,Fraction(2),xp.ones(2,'f4'))", "xp.clip(b,Number.ONE,3)", "xp.full(3,Number.ONE)",
+    "xp.full(3,Fraction(2),'f4')", "r=xp.zeros(3);r[:]=Number.ONE", "r=xp.zeros(3,'u1');r.fill(Number.ONE)", "b[Number.ONE]",
+    "xp.zeros(Number.ONE)", "xp.sum(a,axis=Number.ONE)", "b**Number.ONE", "xp.result_type(u,Number.ONE)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", SUBCLASSES_OF_PYTHON_NUMBERS_HAVE_A_DTYPE)
+@same_as_numpy()
+def test_subclasses_of_python_numbers_have_a_dtype(xp, program):
+    return outcome(xp, program)
+
+
+NOTHING_EQUALS_WHAT_IS_NO_NUMBER = [
+    "None in a", '"a" in a', "object() in a", "a==None", "a!=None", "None==a", 'a=="a"', '"a"!=a', 'a==b"x"', "a==object()", "a!={}", "a==slice(1)",
+    "a==...", "a==np.datetime64(1,'D')", "s==None", "z!=None", "xp.array([True])==None", "a<None",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", NOTHING_EQUALS_WHAT_IS_NO_NUMBER)
+@same_as_numpy()
+def test_nothing_equals_what_is_no_number(xp, program):
+    return outcome(xp, program)
+
+
+@pytest.mark.parametrize("given", [[0, 1, 2], (1,), [], range(3)], ids=repr)
+def test_lists_are_no_operands_of_comparisons_either(given):
+    a = cp.arange(3)
+    for compare in (lambda: a == given, lambda: a != given, lambda: given == a, lambda: given in a):
+        with pytest.raises(TypeError, match="make an array of it first"):
+            compare()
+
+
+ROUNDING_TO_DECIMALS = [
+    "xp.around(a,1.5)", 'xp.around(a,"a")', "xp.around(a,None)", "xp.around(a,np.int64(1))", "xp.around(a,True)", "xp.around(b,-1)",
+    "xp.around(b,-1,out=xp.zeros(6))", "xp.around(b,1)", "xp.around(b,1,out=xp.zeros(6,'i1'))", "xp.around(b,1,out=xp.zeros(6,'f4'))",
+    "xp.around(u*10,-1)", "xp.around(a*1.2345,400)", "xp.around(a*1.2345,-400)", "xp.around(a*1.2345,308)", "xp.around(a*1.2345,25)",
+    "xp.around(a*1e300,10)", "xp.around((a*1.2345).astype('e'),2)", "xp.around((a*1.2345).astype('f'),3)", "xp.around((a*12345.6).astype('f'),-3)",
+    "xp.around(a*12345.6,-3)", "xp.around(t,1)", "xp.around(t,-1)", "xp.around(c*1.26,1)", "xp.around(c*1.26,1,out=xp.zeros((2,3)))",
+    "xp.around(a,1,out=xp.zeros((2,3),'i4'))", "xp.around(a,1,out=xp.zeros((3,2)))", "xp.around(a,0,out=xp.zeros((2,3),'f4'))",
+    "xp.around(b*11,-1)", "xp.around(b*5,-1)", "xp.around(b*5,-2)", "xp.around(b*5,-20)", "a.round(1.5)", "a.round(decimals=1)",
+    "xp.round(2.567,1)", "xp.round(25,-1)", "xp.around(xp.array([-2**63,2**63-1]),-1)", "xp.around(xp.array([2**53+1]),-1)",
+    "xp.around(xp.array([126],'i1'),-1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", ROUNDING_TO_DECIMALS)
+@same_as_numpy()
+def test_rounding_to_decimals(xp, program):
+    return outcome(xp, program)
+
+
+WHERE = [
+    "xp.where(a>2,a)", "xp.where(a>2)", 'xp.where(a>2,"a",1)', "xp.where(a,a,0)", "xp.where([True,False],1,2)", "xp.where(t,u[:2],1.5)",
+    "xp.where(t,xp.float32(1),2)", "xp.where(t,1,2.5)", "xp.where(t,True,2)", "xp.where(t,2**40,1.0)", "xp.where(condition=a>2,x=1,y=2)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", WHERE)
+@same_as_numpy()
+def test_where(xp, program):
+    return outcome(xp, program)
+
+
+CLIP_ENDS = [
+    "xp.clip(a,1)", "xp.clip(a,1,None)", "xp.clip(a,None,2)", "xp.clip(a)", "xp.clip(a,None,None)", "xp.clip(a,1,2,None)",
+    "xp.clip(a,a_min=1,a_max=2)", "xp.clip(a,a_min=1)", "xp.clip(a,min=1)", "xp.clip(a,min=1,max=2)", "xp.clip(a,min=1,a_max=2)",
+    "xp.clip(a,1,2,min=1)", 'xp.clip(a,"a",2)', "xp.clip(a,1j,2)", "xp.clip(b,1j,2)", "xp.clip(b,1.5,2)", "xp.clip(a,np.nan,2)",
+    "xp.clip(a,1,xp.array([1,2,3]))", "xp.clip(a,1,2,xp.zeros((2,3)))", "xp.clip(a,1,2,out=xp.zeros((2,3),'i4'))", "xp.clip(u,-1,2)",
+    "xp.clip(u,1,300)", "xp.clip(u,300,400)", "xp.clip(u,-5,-1)", "xp.clip(u,np.int64(-1),2)", "xp.clip(b,2**100,None)", "xp.clip(t,0,1)",
+    "a.clip(1)", "a.clip()", "a.clip(min=1)", "a.clip(1,2)", "a.clip(None,None)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", CLIP_ENDS)
+@same_as_numpy()
+def test_clip_takes_two_ends_or_keywords(xp, program):
+    return outcome(xp, program)
+
+
+def test_where_takes_no_none():
+    with pytest.raises(TypeError):
+        cp.where(cp.arange(3) > 1, None, None)

@@ -3,6 +3,7 @@
 import operator
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from cupric import _core
 from cupric._core import arange, empty, eye, ndarray, ones, zeros
@@ -14,7 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
+def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
     """An array of anything that NumPy makes an array of, of arrays on the device, and of lists of those.
 
     Parameters
@@ -27,6 +28,7 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
     subok : ignored
     ndmin : int
         Axes of length 1 are added in front up to this number.
+    like : ignored
 
     Examples
     --------
@@ -62,15 +64,29 @@ def _from_elsewhere(object, dtype, copy, order):
     if copy is False:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     order = "K" if order is None else order
+    dtype = None if dtype is None else _core.dtype(dtype)
     try:
         host = np.array(object, dtype=dtype, copy=None, order=order)
     except TypeError:
         if not _holds_arrays(object):
             raise
         return _stacked(object, dtype)
+    if host.dtype == np.object_:
+        raise TypeError(f"Unsupported dtype object: {_why_object(host)}")
     if not host.dtype.isnative:
         host = host.astype(host.dtype.newbyteorder("="))
     return _core.from_host(host)
+
+
+def _why_object(host):
+    """What NumPy found no dtype of numbers for."""
+    for value in host.flat:
+        if isinstance(value, int):
+            if not -(2**63) <= value < 2**64:
+                return f"the integer {value} fits neither int64 nor uint64"
+        elif not isinstance(value, (float, complex, np.number)):
+            return f"{type(value).__name__!r} is no type of numbers"
+    return "there is no integer dtype for all of these integers"
 
 
 def _shared(object):
@@ -91,6 +107,8 @@ def _from_interface(object):
     if given.get("stream") is not None:
         _core.order_after_stream(given["stream"])
     dtype, shape = np.dtype(given["typestr"]), tuple(given["shape"])
+    if not dtype.isnative:
+        raise TypeError(f"Unsupported dtype {dtype.str}: of another byte order")
     address, read_only = given["data"]
     strides = given.get("strides")
     low, high = 0, dtype.itemsize
@@ -131,7 +149,7 @@ def _unstacked(object):
     return [_stacked(item, None) if _holds_arrays(item) and not isinstance(item, ndarray) else item for item in object]
 
 
-def asarray(a, dtype=None, order=None, *, device=None, copy=None, blocking=False):
+def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None, blocking=False):
     """An array of anything; `a` itself where it is one already.
 
     Parameters
@@ -139,8 +157,10 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, blocking=False
     a : array, number, or nested sequence of them
     dtype : data type, optional
     order : {'K', 'C', 'F', 'A'}, optional
-    device : ignored
+    device : str or Device, optional
+        The current device, if it is given.
     copy : bool, optional
+    like : ignored
     blocking : bool
         A copy from the host is always done when the call returns.
 
@@ -150,22 +170,24 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, blocking=False
     >>> cp.asarray([1.5, 2.5])
     array([1.5, 2.5])
     """
+    if device is not None:
+        _core.check_device(device)
     if dtype is None and order is None and copy is None and isinstance(a, ndarray):
         return a
     return array(a, dtype, copy=copy, order="K" if order is None else order)
 
 
-def asanyarray(a, dtype=None, order=None, *, device=None, copy=None):
+def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     """An array of anything; `a` itself where it is one already."""
-    return asarray(a, dtype, order, copy=copy)
+    return asarray(a, dtype, order, device=device, copy=copy)
 
 
-def ascontiguousarray(a, dtype=None):
+def ascontiguousarray(a, dtype=None, *, like=None):
     """An array of at least one axis, packed in row-major order; `a` itself where it is one already."""
     return array(a, dtype, copy=None, order="C", ndmin=1)
 
 
-def asfortranarray(a, dtype=None):
+def asfortranarray(a, dtype=None, *, like=None):
     """An array packed in column-major order; `a` itself where it is one already."""
     return array(a, dtype, copy=None, order="F")
 
@@ -224,7 +246,10 @@ def checked_host(host, shape, dtype):
     return np.ascontiguousarray(host).reshape(shape)
 
 
-def _like(prototype, dtype, order, shape):
+def _like(prototype, dtype, order, shape, device):
+    if device is not None:
+        _core.check_device(device)
+    order = "K" if order is None else order
     if isinstance(prototype, ndarray):
         return _core.empty_like(prototype, dtype, order, shape)
     host = np.asarray(prototype)
@@ -232,28 +257,28 @@ def _like(prototype, dtype, order, shape):
     return empty(host.shape if shape is None else shape, host.dtype if dtype is None else dtype, "F" if column else "C")
 
 
-def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
+def empty_like(prototype, /, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """A new array like another one, whose elements are whatever the memory holds."""
-    return _like(prototype, dtype, order, shape)
+    return _like(prototype, dtype, order, shape, device)
 
 
 def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """A new array of zeros like another one."""
-    made = _like(a, dtype, order, shape)
+    made = _like(a, dtype, order, shape, device)
     made.fill(0)
     return made
 
 
 def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """A new array of ones like another one."""
-    made = _like(a, dtype, order, shape)
+    made = _like(a, dtype, order, shape, device)
     made.fill(1)
     return made
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """A new array like another one, filled with one value."""
-    made = _like(a, dtype, order, shape)
+    made = _like(a, dtype, order, shape, device)
     _core.put_where(made, _value(fill_value), None)
     return made
 
@@ -263,7 +288,7 @@ def _value(value):
     return value if isinstance(value, (ndarray, np.generic, int, float, complex)) else array(value)
 
 
-def full(shape, fill_value, dtype=None, order="C", *, device=None):
+def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     """A new array filled with one value.
 
     Parameters
@@ -282,14 +307,14 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None):
     value = _value(fill_value)
     if dtype is None:
         dtype = value.dtype if isinstance(value, (ndarray, np.generic)) else np.asarray(value).dtype
-    made = empty(shape, dtype, order)
+    made = empty(shape, dtype, order, device=device, like=like)
     _core.put_where(made, value, None)
     return made
 
 
-def identity(n, dtype=None, *, device=None):
+def identity(n, dtype=None, *, like=None):
     """A square array with ones on its main diagonal."""
-    return eye(n, dtype=dtype)
+    return eye(n, dtype=dtype, like=like)
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
@@ -314,41 +339,60 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     >>> cp.linspace(0, 1, 5)
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
+    if device is not None:
+        _core.check_device(device)
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     gaps = num - 1 if endpoint else num
-    if _is_real(start) and _is_real(stop):
+    if _is_double(start) and _is_double(stop):
+        normalize_axis_index(axis, 1, "destination")
         made = _core.linspace(float(start), float(stop), num, bool(endpoint), float if dtype is None else dtype)
         step = (float(stop) - float(start)) / gaps if gaps > 0 else float("nan")
         return (made, step) if retstep else made
     return _linspace_of_arrays(start, stop, num, gaps, endpoint, retstep, dtype, axis)
 
 
-def _is_real(value):
-    return isinstance(value, (int, float, np.integer, np.floating, np.bool_))
+def _is_double(value):
+    """Whether a number is one that NumPy computes with in float64."""
+    return isinstance(value, (int, float, np.integer, np.bool_))
 
 
 def _linspace_of_arrays(start, stop, num, gaps, endpoint, retstep, dtype, axis):
-    start, stop = asarray(start) * 1.0, asarray(stop) * 1.0
-    shape = np.broadcast_shapes(start.shape, stop.shape)
-    step = (stop - start) / gaps if gaps > 0 else full(shape, float("nan"))
-    places = arange(num, dtype="float64").reshape((num,) + (1,) * len(shape))
+    start, stop = (end * 1.0 if isinstance(end, np.generic) else asarray(end) * 1.0 for end in (start, stop))
+    computed = _core.result_type(start, stop, float(num))
+    subtract, floor = _core.ufuncs["subtract"], _core.ufuncs["floor"]
+    step = subtract(stop, start, dtype=computed) / gaps if gaps > 0 else full(shape_of(start, stop), float("nan"))
+    ndim = len(shape_of(start, stop))
+    axis = normalize_axis_index(axis, ndim + 1, "destination")
+    places = arange(num, dtype=computed).reshape((num,) + (1,) * ndim)
     made = places * (step if gaps > 0 else 0.0) + start
     if endpoint and num > 1:
         made[-1] = stop
     if axis != 0:
         order = list(range(1, made.ndim))
-        order.insert(axis if axis >= 0 else axis + made.ndim, 0)
+        order.insert(axis, 0)
         made = made.transpose(order)
-    made = made if dtype is None else made.astype(dtype)
+    if dtype is not None:
+        made = floor(made).astype(dtype) if np.dtype(_core.dtype(dtype)).kind in "iu" else made.astype(dtype)
     return (made, step) if retstep else made
+
+
+def shape_of(*values):
+    """The shape that values broadcast to."""
+    return np.broadcast_shapes(*(getattr(value, "shape", ()) for value in values))
 
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     """Numbers spaced evenly on a logarithmic scale, from `base**start` to `base**stop`."""
+    if not np.isscalar(base):
+        start, stop, base = (asarray(value) for value in (start, stop, base))
+        ndim = max(value.ndim for value in (start, stop, base))
+        start, stop, base = (array(value, copy=None, ndmin=ndim) for value in (start, stop, base))
+        axis = normalize_axis_index(axis, ndim + 1)
+        base = base.reshape((*base.shape[:axis], 1, *base.shape[axis:]))
     exponents = linspace(start, stop, num=num, endpoint=endpoint, axis=axis)
-    made = base**exponents
+    made = _core.ufuncs["power"](base, exponents)
     return made if dtype is None else made.astype(dtype)
 
 
@@ -379,7 +423,7 @@ def diagflat(v, k=0):
     return diag(asarray(v).ravel(), k)
 
 
-def tri(N, M=None, k=0, dtype=float):
+def tri(N, M=None, k=0, dtype=float, *, like=None):
     """Ones at and below a diagonal, zeros above it."""
     columns = N if M is None else M
     below = arange(N).reshape(-1, 1) >= arange(-k, columns - k)

@@ -1,5 +1,7 @@
 """Other shapes of the same elements, and arrays joined from others."""
 
+import operator
+
 import numpy as np
 
 from cupric import _core
@@ -98,10 +100,13 @@ def swapaxes(a, axis1, axis2):
 
 
 def _axes(axes, ndim, name):
-    axes = (axes,) if isinstance(axes, (int, np.integer)) else tuple(axes)
+    try:
+        axes = (operator.index(axes),)
+    except TypeError:
+        axes = tuple(axes)
     made = tuple(np.lib.array_utils.normalize_axis_index(axis, ndim, name) for axis in axes)
     if len(set(made)) != len(made):
-        raise ValueError(f"repeated axis in `{name}` argument")
+        raise ValueError(f"repeated axis in `{name}` argument" if name else "repeated axis")
     return made
 
 
@@ -139,8 +144,8 @@ def squeeze(a, axis=None):
 def expand_dims(a, axis):
     """The view with new axes of length 1."""
     a = _array(a)
-    axes = (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
-    axes = _axes(axes, a.ndim + len(axes), None)
+    count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    axes = _axes(axis, a.ndim + count, None)
     old = iter(a.shape)
     return a.reshape([1 if place in axes else next(old) for place in range(a.ndim + len(axes))])
 
@@ -225,8 +230,12 @@ def roll(a, shift, axis=None):
     a = _array(a)
     if axis is None:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
+    shift, axis = (value.get() if isinstance(value, ndarray) else value for value in (shift, axis))
     pairs = np.broadcast_arrays(shift, axis)
+    if pairs[0].ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     for by, along in zip(pairs[0].ravel().tolist(), pairs[1].ravel().tolist(), strict=True):
+        by = int(by)
         along = np.lib.array_utils.normalize_axis_index(along, a.ndim)
         by = by % a.shape[along] if a.shape[along] else 0
         if by:
@@ -240,6 +249,8 @@ def repeat(a, repeats, axis=None):
     a = _array(a)
     if axis is None:
         a, axis = a.ravel(), 0
+    if isinstance(axis, (bool, np.bool)):
+        raise TypeError("an integer is required for the axis")
     axis = np.lib.array_utils.normalize_axis_index(axis, a.ndim)
     repeats = np.asarray(repeats.get() if isinstance(repeats, ndarray) else repeats)
     if repeats.size == 1:
@@ -350,8 +361,8 @@ def array_split(ary, indices_or_sections, axis=0):
     """Views of parts along an axis; a number of parts need not divide the length."""
     ary = _array(ary)
     size = ary.shape[axis]
-    if isinstance(indices_or_sections, (int, np.integer)):
-        count = int(indices_or_sections)
+    count = _sections(indices_or_sections)
+    if count is not None:
         if count <= 0:
             raise ValueError("number sections must be larger than 0.")
         each, extra = divmod(size, count)
@@ -364,27 +375,44 @@ def array_split(ary, indices_or_sections, axis=0):
     return [ary[(*before, slice(start, end))] for start, end in zip(starts, [*ends, None], strict=True)]
 
 
+def _sections(given):
+    """The number of parts, if that was given."""
+    try:
+        len(given)
+    except TypeError:
+        return int(given)
+    return None
+
+
+def _split_along(name, ary, indices_or_sections, axis, ndim):
+    ary = _array(ary)
+    if ary.ndim < ndim:
+        raise ValueError(f"{name} only works on arrays of {ndim} or more dimensions")
+    return split(ary, indices_or_sections, axis)
+
+
 def split(ary, indices_or_sections, axis=0):
     """Views of parts along an axis; a number of parts must divide the length."""
     ary = _array(ary)
-    if isinstance(indices_or_sections, (int, np.integer)) and ary.shape[axis] % indices_or_sections:
+    count = _sections(indices_or_sections)
+    if count is not None and ary.shape[axis] % count:
         raise ValueError("array split does not result in an equal division")
     return array_split(ary, indices_or_sections, axis)
 
 
 def vsplit(ary, indices_or_sections):
     """Views of parts along the first axis."""
-    return split(ary, indices_or_sections, 0)
+    return _split_along("vsplit", ary, indices_or_sections, 0, 2)
 
 
 def hsplit(ary, indices_or_sections):
     """Views of parts along the second axis, or the only one."""
-    return split(ary, indices_or_sections, 1 if _array(ary).ndim > 1 else 0)
+    return _split_along("hsplit", ary, indices_or_sections, 1 if _array(ary).ndim > 1 else 0, 1)
 
 
 def dsplit(ary, indices_or_sections):
     """Views of parts along the third axis."""
-    return split(ary, indices_or_sections, 2)
+    return _split_along("dsplit", ary, indices_or_sections, 2, 3)
 
 
 def copyto(dst, src, casting="same_kind", where=True):
@@ -399,18 +427,42 @@ def copyto(dst, src, casting="same_kind", where=True):
     """
     if not isinstance(dst, ndarray):
         raise TypeError(f"copyto() argument 1 must be cupric.ndarray, not {type(dst).__name__}")
-    if not isinstance(src, (int, float, complex)):
+    if type(src) not in _TAKEN_BY:
         src = src if isinstance(src, np.generic) else _array(src)
-        if not np.can_cast(src.dtype, dst.dtype, casting):
-            raise TypeError(
-                f"Cannot cast array data from {src.dtype!r} to {dst.dtype!r} according to the rule '{casting}'"
-            )
-    mask = None if where is True else array(where, bool)
-    _core.put_where(dst, src, mask)
+    if not _may_become(src, dst.dtype, casting):
+        given = np.dtype(type(src)) if type(src) in _TAKEN_BY else src.dtype
+        what = "array data" if getattr(src, "ndim", 0) else "scalar"
+        raise TypeError(f"Cannot cast {what} from {given!r} to {dst.dtype!r} according to the rule '{casting}'")
+    _core.put_where(dst, src, None if where is True else _mask(where, dst.shape))
+
+
+# The kinds of dtypes that take a Python number as it is.
+_TAKEN_BY = {int: "iufcV", float: "fcV", complex: "c"}
+
+
+def _may_become(src, dtype, casting):
+    weak = _core.can_cast(dtype, dtype, casting) and dtype.kind in _TAKEN_BY.get(type(src), "")
+    return weak or _core.can_cast(np.dtype(type(src)) if type(src) in _TAKEN_BY else src.dtype, dtype, casting)
+
+
+def _mask(where, shape):
+    """Truth values for elements of a shape."""
+    if isinstance(where, ndarray) and where.dtype.char != "?":
+        raise TypeError(
+            f"Cannot cast array data from {where.dtype!r} to {np.dtype('?')!r} according to the rule 'safe'"
+        )
+    mask = array(where, bool)
+    if mask.ndim > len(shape) or any(
+        own not in (1, size) for own, size in zip(reversed(mask.shape), reversed(shape), strict=False)
+    ):
+        raise ValueError(f"could not broadcast where mask from shape {mask.shape} into shape {shape}")
+    return mask
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
     """The elements converted to a dtype."""
+    if device is not None:
+        _core.check_device(device)
     return x.astype(dtype, copy=copy)
 
 
@@ -429,5 +481,5 @@ def size(a, axis=None):
     sizes = shape(a)
     if axis is None:
         return int(np.prod(sizes, dtype=np.int64))
-    axes = (axis,) if isinstance(axis, (int, np.integer)) else axis
+    axes = _axes(axis, len(sizes), None)
     return int(np.prod([sizes[each] for each in axes], dtype=np.int64))

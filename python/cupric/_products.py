@@ -3,7 +3,10 @@
 import numpy as np
 
 from cupric import _core
-from cupric._manipulation import copyto
+from cupric._core import ndarray
+from cupric._creation import asfortranarray
+from cupric._exceptions import UFuncTypeError
+from cupric._manipulation import copyto, moveaxis
 from cupric._statistics import _array
 
 __all__ = ["dot", "inner", "kron", "matmul", "matvec", "outer", "tensordot", "vdot", "vecdot", "vecmat"]
@@ -30,7 +33,7 @@ def matmul(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, s
         A vector is a row on the left, a column on the right.
     out : array, optional
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
-    order : ignored
+    order : {'K', 'C', 'F', 'A'}
     dtype : data type, optional
         What to compute in.
 
@@ -40,25 +43,46 @@ def matmul(x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, s
     >>> cp.matmul(cp.eye(2), cp.array([1.0, 2.0]))
     array([1., 2.])
     """
-    x1, x2 = _array(x1), _array(x2)
-    if dtype is not None:
-        x1, x2 = (x.astype(dtype, casting=casting, copy=False) for x in (x1, x2))
-    made = _core.matmul(x1, x2)
+    x1, x2, out = _array(x1), _array(x2), _output(out)
+    if order not in ("C", "F", "A", "K", None):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    computed = _core.result_type(x1, x2) if dtype is None else _core.dtype(dtype)
+    for place, x in enumerate((x1, x2)):
+        if not _core.can_cast(x.dtype, computed, casting):
+            raise UFuncTypeError(
+                f"Cannot cast ufunc 'matmul' input {place} from {x.dtype!r} to {computed!r} with casting rule '{casting}'"
+            )
+    made = _core.matmul(*(x.astype(computed, copy=False) for x in (x1, x2)))
     if out is None:
-        return made
-    out = out[0] if isinstance(out, tuple) else out
-    if out.shape != made.shape:
+        return asfortranarray(made) if order == "F" and made.ndim else made
+    core = (x1.ndim > 1) + (x2.ndim > 1)
+    if out.shape[out.ndim - core :] != made.shape[made.ndim - core :] or out.ndim < made.ndim:
         raise ValueError(f"output array has shape {out.shape}, the product {made.shape}")
+    if not _core.can_cast(made.dtype, out.dtype, casting):
+        raise UFuncTypeError(
+            f"Cannot cast ufunc 'matmul' output from {made.dtype!r} to {out.dtype!r} with casting rule '{casting}'"
+        )
     copyto(out, made, casting)
     return out
 
 
-def vdot(a, b):
+def _output(out):
+    """The one output of a ufunc, as it may be given."""
+    if isinstance(out, tuple):
+        if len(out) != 1:
+            raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+        (out,) = out
+    if not isinstance(out, (ndarray, type(None))):
+        raise TypeError("return arrays must be of ArrayType")
+    return out
+
+
+def vdot(a, b, /):
     """The sum of products of all elements, those of `a` conjugated."""
     return _array(a).conj().ravel().dot(_array(b).ravel())
 
 
-def inner(a, b):
+def inner(a, b, /):
     """The sum of products along both last axes."""
     a, b = _array(a), _array(b)
     if a.ndim == 0 or b.ndim == 0:
@@ -83,18 +107,40 @@ def outer(a, b, out=None):
 
 def vecdot(x1, x2, /, *, axis=-1):
     """Sums of products along one axis, the elements of `x1` conjugated."""
-    return (_array(x1).conj() * _array(x2)).sum(axis)
+    x1, x2 = _array(x1), _array(x2)
+    _need(x1, 0, 1, "vecdot", "(n),(n)->()")
+    _need(x2, 1, 1, "vecdot", "(n),(n)->()")
+    x1, x2 = (x if axis == -1 else moveaxis(x, axis, -1) for x in (x1, x2))
+    if x1.shape[-1] != x2.shape[-1]:
+        raise ValueError(
+            "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() "
+            f"(size {x2.shape[-1]} is different from {x1.shape[-1]})"
+        )
+    products = x1.conj() * x2
+    return products.any(-1) if products.dtype.kind == "b" else products.sum(-1, products.dtype)
+
+
+def _need(x, place, ndim, name, signature):
+    if x.ndim < ndim:
+        raise ValueError(
+            f"{name}: Input operand {place} does not have enough dimensions (has {x.ndim}, gufunc core with signature "
+            f"{signature} requires {ndim})"
+        )
 
 
 def matvec(x1, x2, /):
     """Products of matrices and vectors."""
-    x2 = _array(x2)
+    x1, x2 = _array(x1), _array(x2)
+    _need(x1, 0, 2, "matvec", "(m,n),(n)->(m)")
+    _need(x2, 1, 1, "matvec", "(m,n),(n)->(m)")
     return matmul(x1, x2.reshape((*x2.shape, 1))).squeeze(-1)
 
 
 def vecmat(x1, x2, /):
     """Products of conjugated vectors and matrices."""
-    x1 = _array(x1).conj()
+    x1, x2 = _array(x1).conj(), _array(x2)
+    _need(x1, 0, 1, "vecmat", "(n),(n,m)->(m)")
+    _need(x2, 1, 2, "vecmat", "(n),(n,m)->(m)")
     return matmul(x1.reshape((*x1.shape[:-1], 1, x1.shape[-1])), x2).squeeze(-2)
 
 
@@ -105,6 +151,8 @@ def tensordot(a, b, axes=2):
         left, right = list(range(a.ndim - axes, a.ndim)), list(range(axes))
     else:
         left, right = ([each] if isinstance(each, (int, np.integer)) else list(each) for each in axes)
+    if any(not -x.ndim <= axis < x.ndim for x, along in ((a, left), (b, right)) for axis in along):
+        raise IndexError(f"axes {axes} are out of range for arrays of {a.ndim} and {b.ndim} dimensions")
     left, right = [axis % a.ndim for axis in left], [axis % b.ndim for axis in right]
     if [a.shape[axis] for axis in left] != [b.shape[axis] for axis in right]:
         raise ValueError("shape-mismatch for sum")

@@ -1,6 +1,9 @@
 """Choosing elements, sorting them, and comparing whole arrays."""
 
+import operator
+
 import numpy as np
+from numpy import _NoValue
 
 from cupric import _core
 from cupric._core import ndarray
@@ -17,7 +20,7 @@ __all__ = [
 _ufuncs = _core.ufuncs
 
 
-def where(condition, x=None, y=None):
+def where(condition, x=_NoValue, y=_NoValue, /):
     """Elements of `x` where a condition is true, else of `y`; the positions of true elements if those are not given.
 
     Examples
@@ -27,9 +30,9 @@ def where(condition, x=None, y=None):
     >>> cp.where(a < 2, a, -1)
     array([ 0,  1, -1, -1])
     """
-    if x is None and y is None:
+    if x is _NoValue and y is _NoValue:
         return nonzero(condition)
-    if x is None or y is None:
+    if x is _NoValue or y is _NoValue:
         raise ValueError("either both or neither of x and y should be given")
     condition = condition if isinstance(condition, ndarray) else asarray(condition)
     if condition.dtype.char != "?":
@@ -59,7 +62,7 @@ def argwhere(a):
     return concatenate([axis.reshape(-1, 1) for axis in a.nonzero()], 1)
 
 
-def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **kwargs):
+def clip(a, a_min=_NoValue, a_max=_NoValue, out=None, *, min=_NoValue, max=_NoValue, **kwargs):
     """The elements moved into an interval.
 
     Parameters
@@ -75,8 +78,15 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **kwargs):
     >>> cp.clip(cp.arange(5), 1, 3)
     array([1, 1, 2, 3, 3])
     """
-    low = a_min if min is None else min
-    high = a_max if max is None else max
+    if a_min is _NoValue and a_max is _NoValue:
+        low, high = (None if end is _NoValue else end for end in (min, max))
+    elif a_min is _NoValue or a_max is _NoValue:
+        missing = "a_min" if a_min is _NoValue else "a_max"
+        raise TypeError(f"clip() missing 1 required positional argument: '{missing}'")
+    elif min is not _NoValue or max is not _NoValue:
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    else:
+        low, high = a_min, a_max
     a = _array(a)
     low, high = _in_reach(a.dtype, low, high)
     if low is None and high is None:
@@ -99,19 +109,19 @@ def _in_reach(dtype, low, high):
 
 def round(a, decimals=0, out=None):
     """The elements rounded to a number of decimals, halves to even."""
-    a = _array(a)
-    if a.dtype.kind in "biu" and decimals >= 0:
+    a, decimals = _array(a), operator.index(decimals)
+    if a.dtype.kind in "iu" and decimals >= 0:
         return _ufuncs["copy"](a, out=out)
+    if a.dtype.kind == "b" and decimals:
+        raise TypeError("Truth values cannot be rounded to a number of decimals")
     if a.dtype.kind == "c":
         made = a.copy() if out is None else out
         made.real, made.imag = round(a.real, decimals), round(a.imag, decimals)
         return made
     if decimals == 0:
         return _ufuncs["rint"](a, out=out)
-    if decimals > 0:
-        scaled = _ufuncs["rint"](a * 10.0**decimals) / 10.0**decimals
-    else:
-        scaled = _ufuncs["rint"](a / 10.0**-decimals) * 10.0**-decimals
+    power = 10.0 ** abs(decimals) if abs(decimals) < 309 else float("inf")
+    scaled = _ufuncs["rint"](a * power) / power if decimals > 0 else _ufuncs["rint"](a / power) * power
     if a.dtype.kind != "f":
         scaled = scaled.astype(a.dtype)
     if out is None:
@@ -188,15 +198,20 @@ def put_along_axis(arr, indices, values, axis):
 
 def put(a, ind, v, mode="raise"):
     """Sets the elements at positions in row-major order; the values are repeated as needed."""
-    ind, v = asarray(ind).ravel(), asarray(v).ravel()
+    if not isinstance(a, ndarray):
+        raise TypeError(f"argument 1 must be cupric.ndarray, not {type(a)}")
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
+    ind = _positions(ind)
+    v = (v if isinstance(v, ndarray) else array(v, a.dtype)).ravel()
+    if v.size == 0:
+        return
     if mode == "wrap":
         ind = ind % a.size
     elif mode == "clip":
         ind = clip(ind, 0, a.size - 1)
     if ind.size == 0:
         return
-    if v.size == 0:
-        raise ValueError("cannot replace elements of an empty array")
     values = v if v.size in (1, ind.size) else v.take(arange(ind.size), mode="wrap")
     if a.flags.c_contiguous:
         a.reshape(-1)[ind] = values
@@ -206,9 +221,26 @@ def put(a, ind, v, mode="raise"):
     a[...] = flat.reshape(a.shape)
 
 
+def _positions(ind):
+    """Positions in one axis; what is no array yet becomes integers whatever it holds."""
+    if not isinstance(ind, ndarray):
+        return array(ind, "int64").ravel()
+    if not _core.can_cast(ind.dtype, "int64", "safe"):
+        raise TypeError(f"Cannot cast array data from {ind.dtype!r} to dtype('int64') according to the rule 'safe'")
+    return ind.ravel().astype("int64", copy=False)
+
+
 def place(arr, mask, vals):
     """Sets the elements where a mask is true to successive values. Waits for their number."""
-    put(arr, flatnonzero(mask), vals)
+    if not isinstance(arr, ndarray):
+        raise TypeError(f"place() argument 1 must be cupric.ndarray, not {type(arr).__name__}")
+    mask, vals = asarray(mask), vals if isinstance(vals, ndarray) else array(vals, arr.dtype)
+    if mask.size != arr.size:
+        raise ValueError("place: mask and data must be the same size")
+    places = flatnonzero(mask)
+    if places.size and vals.size == 0:
+        raise ValueError("Cannot insert from an empty array!")
+    put(arr, places, vals)
 
 
 def compress(condition, a, axis=None, out=None):
@@ -237,12 +269,13 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None):
     """
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
+    _core.check_sort_kind(kind, stable)
     return _core.sorted(_array(a), axis)
 
 
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
     """The positions that would sort an array along an axis; always stable."""
-    return _array(a).argsort(axis, kind, order)
+    return _array(a).argsort(axis, kind, order, stable=stable)
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):

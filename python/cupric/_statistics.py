@@ -1,6 +1,7 @@
 """Sums, means, extremes, running sums."""
 
 import numpy as np
+from numpy import _NoValue
 
 from cupric import _core
 from cupric._core import ndarray
@@ -23,7 +24,7 @@ def _array(a):
     return asarray(a)
 
 
-def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=_NoValue, where=_NoValue):
     """Sum along axes.
 
     Parameters
@@ -48,12 +49,12 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
     return _array(a).sum(axis, dtype, out, keepdims, initial, where)
 
 
-def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=_NoValue, where=_NoValue):
     """Product along axes."""
     return _array(a).prod(axis, dtype, out, keepdims, initial, where)
 
 
-def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+def max(a, axis=None, out=None, keepdims=False, initial=_NoValue, where=_NoValue):
     """Largest elements along axes; NaN where there is one.
 
     Examples
@@ -65,7 +66,7 @@ def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     return _array(a).max(axis, out, keepdims, initial, where)
 
 
-def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+def min(a, axis=None, out=None, keepdims=False, initial=_NoValue, where=_NoValue):
     """Smallest elements along axes; NaN where there is one."""
     return _array(a).min(axis, out, keepdims, initial, where)
 
@@ -80,12 +81,12 @@ def ptp(a, axis=None, out=None, keepdims=False):
     return _core.ufuncs["subtract"](a.max(axis, keepdims=keepdims), a.min(axis, keepdims=keepdims), out=out)
 
 
-def all(a, axis=None, out=None, keepdims=False, *, where=None):
+def all(a, axis=None, out=None, keepdims=False, *, where=_NoValue):
     """Whether all elements along axes are true."""
     return _array(a).all(axis, out, keepdims, where)
 
 
-def any(a, axis=None, out=None, keepdims=False, *, where=None):
+def any(a, axis=None, out=None, keepdims=False, *, where=_NoValue):
     """Whether any element along axes is true."""
     return _array(a).any(axis, out, keepdims, where)
 
@@ -100,7 +101,7 @@ def argmin(a, axis=None, out=None, *, keepdims=False):
     return _array(a).argmin(axis, out, keepdims=keepdims)
 
 
-def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=_NoValue):
     """Arithmetic mean along axes.
 
     Examples
@@ -112,7 +113,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     return _array(a).mean(axis, dtype, out, keepdims, where=where)
 
 
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=_NoValue, mean=None, correction=None):
     """Standard deviation along axes.
 
     Parameters
@@ -136,7 +137,7 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
     return _array(a).std(axis, dtype, out, ddof, keepdims, where=where)
 
 
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=_NoValue, mean=None, correction=None):
     """Variance along axes; see `std`."""
     ddof = _correction(ddof, correction)
     if mean is not None:
@@ -146,7 +147,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Non
 
 def _about(a, mean, axis, dtype, ddof, keepdims, where):
     """The mean square distance of elements from a known mean."""
-    mask = ones(a.shape, bool) if where is None else where
+    mask = ones(a.shape, bool) if where is _NoValue else where
     squares = abs(a - mean) ** 2
     count = mask._broadcast_to(a.shape).sum(axis, dtype="float64", keepdims=keepdims)
     total = squares.sum(axis, dtype, keepdims=keepdims, where=mask)
@@ -161,21 +162,45 @@ def _correction(ddof, correction):
     return correction
 
 
-def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
-    """Weighted mean along axes."""
+def average(a, axis=None, weights=None, returned=False, *, keepdims=_NoValue):
+    """Weighted mean along axes. Waits to see whether the weights add up to zero.
+
+    Parameters
+    ----------
+    a : array
+    axis : int or tuple of ints, optional
+    weights : array, optional
+        Of the shape of `a`, or of its axes that are averaged over.
+    returned : bool
+        Whether the sum of the weights is given too.
+    keepdims : bool
+    """
     a = _array(a)
     if weights is None:
         mean_ = a.mean(axis, keepdims=keepdims)
         return (mean_, full_like(mean_, a.size // (mean_.size or 1))) if returned else mean_
-    weights = asarray(weights)
-    if weights.shape != a.shape:
-        if axis is None or weights.ndim != 1:
-            raise TypeError("Axis must be specified when shapes of a and weights differ.")
-        weights = weights.reshape((-1,) + (1,) * (a.ndim - 1 - axis % a.ndim))
-    products = a * weights
-    scale = weights._broadcast_to(a.shape).sum(axis, products.dtype, keepdims=keepdims)
-    mean_ = products.sum(axis, keepdims=keepdims) / scale
-    return (mean_, scale) if returned else mean_
+    weights = _weights(a, axis, asarray(weights))
+    computed = _core.result_type(a, weights, "f8") if a.dtype.kind in "iub" else _core.result_type(a, weights)
+    scale = weights.sum(axis, computed, keepdims=keepdims)
+    if bool((scale == 0).any()):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    mean_ = _ufuncs["multiply"](a, weights, dtype=computed).sum(axis, keepdims=keepdims) / scale
+    if not returned:
+        return mean_
+    return mean_, scale if scale.shape == mean_.shape else scale._broadcast_to(mean_.shape).copy()
+
+
+def _weights(a, axis, weights):
+    """Weights with an axis for each of the array's."""
+    if weights.shape == a.shape:
+        return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = np.lib.array_utils.normalize_axis_tuple(axis, a.ndim, argname="axis")
+    if weights.shape != tuple(a.shape[each] for each in axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    order = sorted(range(len(axes)), key=axes.__getitem__)
+    return weights.transpose(order).reshape([size if each in axes else 1 for each, size in enumerate(a.shape)])
 
 
 def cumsum(a, axis=None, dtype=None, out=None):

@@ -170,6 +170,7 @@ impl Ufunc {
     /// # Errors
     /// When no loop takes them, with NumPy's words.
     pub fn resolve(&'static self, inputs: &[Typed], dtype: Option<DType>) -> Result<Resolved> {
+        let dtype = self.computed_in(dtype, inputs)?;
         if let (None, [Typed::Strong(left), Typed::Strong(right)]) = (dtype, inputs)
             && let Some(body) = self.loops.iter().find(|body| body.mixed == Some([*left, *right]))
         {
@@ -196,11 +197,24 @@ impl Ufunc {
         });
         match found {
             Some((body, at)) if dtype.is_none() || at == common => Ok(Resolved::common(self, body, at)),
-            _ => Err(Error::NoLoop {
-                ufunc: self.name.into(),
-                types: inputs.iter().map(|&input| result_type(&[input])).collect(),
-            }),
+            _ => Err(self.no_loop(inputs)),
         }
+    }
+
+    /// What the dtype that a caller names says about the loop: for truth values, which have one dtype, nothing.
+    fn computed_in(&self, dtype: Option<DType>, inputs: &[Typed]) -> Result<Option<DType>> {
+        match dtype {
+            Some(named) if self.loops.iter().all(|body| body.gives == Gives::Bool) => match named {
+                DType::Bool => Ok(None),
+                _ => Err(self.no_loop(inputs)),
+            },
+            other => Ok(other),
+        }
+    }
+
+    fn no_loop(&self, inputs: &[Typed]) -> Error {
+        let types = inputs.iter().map(|&input| result_type(&[input])).collect();
+        Error::NoLoop { ufunc: self.name.into(), types }
     }
 
     fn typed<'a>(&self, inputs: &'a [Typed]) -> &'a [Typed] {

@@ -65,18 +65,18 @@ pub(crate) fn viewing<'py>(
 #[pymethods]
 impl PyArray {
     #[new]
-    #[pyo3(signature = (shape, dtype = None, memptr = None, strides = None, order = "C"))]
+    #[pyo3(signature = (shape, dtype = None, memptr = None, strides = None, order = Some("C")), text_signature = "(shape, dtype=None, memptr=None, strides=None, order='C')")]
     fn new(
         py: Python<'_>,
         shape: &Bound<'_, PyAny>,
         dtype: Option<&Bound<'_, PyAny>>,
         memptr: Option<&Bound<'_, PyAny>>,
         strides: Option<&Bound<'_, PyAny>>,
-        order: &str,
+        order: Option<&str>,
     ) -> PyResult<PyArray> {
         let shape = self::shape(shape)?;
         let dtype = dtype.map_or(Ok(DType::Float64), dtype_of)?;
-        let order = order_of(order)?;
+        let order = order_of(order, Order::RowMajor)?;
         if let Some(pointer) = memptr.filter(|pointer| !pointer.is_none()) {
             let memory = pointer.getattr("mem")?.getattr("_array")?;
             let memory = memory.cast::<PyArray>()?.borrow();

@@ -3,11 +3,11 @@
 use crate::array::PyArray;
 use cupric::{Bits, DType, Order, Scalar, ufunc::Operand};
 use pyo3::{
-    exceptions::{PyTypeError, PyValueError},
+    exceptions::{PyOverflowError, PyTypeError, PyValueError},
     intern,
     prelude::*,
     sync::PyOnceLock,
-    types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyTuple, PyType},
+    types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyTuple, PyType},
 };
 use smallvec::SmallVec;
 
@@ -17,6 +17,7 @@ struct DTypes {
     generic: Py<PyType>,
     ndarray: Py<PyType>,
     class: Py<PyType>,
+    no_value: Py<PyAny>,
 }
 
 fn dtypes(py: Python<'_>) -> PyResult<&'static DTypes> {
@@ -27,8 +28,14 @@ fn dtypes(py: Python<'_>) -> PyResult<&'static DTypes> {
         let all = DType::ALL.into_iter().filter(|dtype| *dtype != DType::BFloat16);
         let known = all.map(|dtype| Ok((dtype, class.call1((dtype.name(),))?.unbind()))).collect::<PyResult<_>>()?;
         let named = |name: &str| -> PyResult<Py<PyType>> { Ok(numpy.getattr(name)?.cast_into::<PyType>()?.unbind()) };
-        Ok(DTypes { known, generic: named("generic")?, ndarray: named("ndarray")?, class: named("dtype")? })
+        let (generic, ndarray, class) = (named("generic")?, named("ndarray")?, named("dtype")?);
+        Ok(DTypes { known, generic, ndarray, class, no_value: numpy.getattr("_NoValue")?.unbind() })
     })
+}
+
+/// Whether this is what NumPy's functions pass for an argument that was left out.
+pub(crate) fn is_no_value(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(dtypes(object.py())?.no_value.is(object))
 }
 
 /// The `numpy.dtype` of a dtype.
@@ -58,18 +65,22 @@ pub(crate) fn dtype_of(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     }
     let made = if object.is_instance(table.class.bind(py))? {
         object.clone()
+    } else if object.is_instance_of::<PyArray>() || object.is_instance(table.ndarray.bind(py))? {
+        return Err(PyTypeError::new_err("Cannot construct a dtype from an array"));
     } else {
         table.class.bind(py).call1((object,))?
     };
     if let Some((dtype, _)) = table.known.iter().find(|(_, known)| known.is(&made)) {
         return Ok(*dtype);
     }
+    // Of another byte order, it stands for the machine's.
     let name: String = made.getattr(intern!(py, "name"))?.extract()?;
-    let little: bool = made.getattr(intern!(py, "isnative"))?.extract()?;
-    match DType::from_name(&name) {
-        Some(dtype) if little => Ok(dtype),
-        _ => Err(PyTypeError::new_err(format!("Unsupported dtype {name}"))),
-    }
+    DType::from_name(&name).ok_or_else(|| {
+        // NumPy's names of text end with their number of bits.
+        let text = matches!(made.getattr("kind").and_then(|kind| kind.extract::<char>()), Ok('U' | 'S' | 'V'));
+        let name = if text { name.trim_end_matches(|letter: char| letter.is_ascii_digit()) } else { &name };
+        PyTypeError::new_err(format!("Unsupported dtype {name}"))
+    })
 }
 
 /// A dtype, or none.
@@ -92,9 +103,7 @@ pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
             Err(_) => Scalar::Float(value.extract()?),
         }));
     }
-    if let Ok(value) = object.cast::<PyComplex>()
-        && !object.is_instance(dtypes(object.py())?.generic.bind(object.py()))?
-    {
+    if let Ok(value) = object.cast_exact::<PyComplex>() {
         return Ok(Some(Scalar::Complex(value.real(), value.imag())));
     }
     Ok(None)
@@ -142,6 +151,28 @@ pub(crate) fn given<'py>(object: &Bound<'py, PyAny>) -> PyResult<Given<'py>> {
         let bytes = object.call_method0(intern!(py, "tobytes"))?;
         return Ok(Given::Typed(dtype, Bits::from_bytes(dtype, bytes.cast::<PyBytes>()?.as_bytes())));
     }
+    of_subclass(object)
+}
+
+/// Instances of subclasses of Python's numbers have a dtype of their own, as in NumPy.
+fn of_subclass<'py>(object: &Bound<'py, PyAny>) -> PyResult<Given<'py>> {
+    let typed = |dtype, number: Scalar| Ok(Given::Typed(dtype, number.to_bits(dtype)));
+    if let Ok(value) = object.cast::<PyInt>() {
+        let value = value.extract::<i128>()?;
+        let dtype = if i64::try_from(value).is_ok() { DType::Int64 } else { DType::UInt64 };
+        return match u64::try_from(value) {
+            Err(_) if dtype == DType::UInt64 => {
+                Err(PyOverflowError::new_err(format!("{value} fits neither int64 nor uint64")))
+            }
+            _ => typed(dtype, Scalar::Int(value)),
+        };
+    }
+    if let Ok(value) = object.cast::<PyFloat>() {
+        return typed(DType::Float64, Scalar::Float(value.value()));
+    }
+    if let Ok(value) = object.cast::<PyComplex>() {
+        return typed(DType::Complex128, Scalar::Complex(value.real(), value.imag()));
+    }
     Ok(Given::Other)
 }
 
@@ -163,10 +194,52 @@ pub(crate) fn shape(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[usize; 6]>>
 
 /// A shape whose sizes may be negative.
 pub(crate) fn signed_shape(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[isize; 6]>> {
-    if let Ok(size) = object.extract::<isize>() {
+    if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+        return tuple.iter().map(|size| self::size(&size)).collect();
+    }
+    if object.is_exact_instance_of::<PyInt>() {
+        return Ok(SmallVec::from_slice(&[size(object)?]));
+    }
+    if object.is_none() {
+        return Err(PyTypeError::new_err("Use () not None as shape arguments"));
+    }
+    if !is_truth(object)?
+        && let Ok(size) = object.extract::<isize>()
+    {
         return Ok(SmallVec::from_slice(&[size]));
     }
-    object.try_iter()?.map(|size| index(&size?)).collect()
+    let py = object.py();
+    let sequence = object.hasattr(intern!(py, "__getitem__"))? && object.hasattr(intern!(py, "__len__"))?;
+    if !sequence || object.is_instance_of::<PyDict>() || object.is_instance(dtypes(py)?.generic.bind(py))? {
+        return Err(PyTypeError::new_err(format!(
+            "expected a sequence of integers or a single integer, got '{}'",
+            object.repr()?
+        )));
+    }
+    object.try_iter()?.map(|size| self::size(&size?)).collect()
+}
+
+/// The length of an axis.
+fn size(object: &Bound<'_, PyAny>) -> PyResult<isize> {
+    if is_truth(object)? {
+        return Err(PyTypeError::new_err("an integer is required"));
+    }
+    object.extract::<isize>().map_err(|error| {
+        if error.is_instance_of::<PyOverflowError>(object.py()) {
+            return PyValueError::new_err("Maximum allowed dimension exceeded");
+        }
+        error
+    })
+}
+
+/// Whether this is a truth value, which stands for no axis and no length.
+fn is_truth(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if object.is_exact_instance_of::<PyInt>() {
+        return Ok(false);
+    }
+    let py = object.py();
+    Ok(object.is_instance_of::<PyBool>()
+        || object.is_instance(dtypes(py)?.generic.bind(py))? && object.get_type().name()?.to_str()?.starts_with("bool"))
 }
 
 /// An integer, or what stands for one.
@@ -177,14 +250,27 @@ pub(crate) fn index(object: &Bound<'_, PyAny>) -> PyResult<isize> {
 /// Axes: none, a number or a tuple.
 pub(crate) fn axes(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<SmallVec<[isize; 6]>>> {
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
-    if object.cast::<PyTuple>().is_ok() || object.cast::<PyList>().is_ok() {
-        return Ok(Some(object.try_iter()?.map(|axis| index(&axis?)).collect::<PyResult<_>>()?));
+    if let Ok(axes) = object.cast::<PyTuple>() {
+        return Ok(Some(axes.iter().map(|axis| self::axis(&axis)).collect::<PyResult<_>>()?));
     }
-    Ok(Some(SmallVec::from_slice(&[index(object)?])))
+    Ok(Some(SmallVec::from_slice(&[axis(object)?])))
 }
 
-/// The order of a copy: `C`, `F`, `A` or `K`.
-pub(crate) fn order_of(text: &str) -> PyResult<Order> {
+fn axis(object: &Bound<'_, PyAny>) -> PyResult<isize> {
+    if is_truth(object)? {
+        return Err(PyTypeError::new_err("an integer is required for the axis"));
+    }
+    index(object)
+}
+
+/// One axis, or none.
+pub(crate) fn axis_of(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<isize>> {
+    object.filter(|object| !object.is_none()).map(axis).transpose()
+}
+
+/// The order of a copy: `C`, `F`, `A` or `K`; another one for None.
+pub(crate) fn order_of(text: Option<&str>, otherwise: Order) -> PyResult<Order> {
+    let Some(text) = text else { return Ok(otherwise) };
     Ok(match text {
         "C" | "c" => Order::RowMajor,
         "F" | "f" => Order::ColumnMajor,

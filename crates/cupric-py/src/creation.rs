@@ -6,7 +6,11 @@ use crate::{
     errors::{enter, enter_sized, enter_waiting},
 };
 use cupric::{Access, Array, DType, Endpoint, Layout, Order, Scalar, Typed};
-use pyo3::{exceptions::PyTypeError, ffi, intern, prelude::*};
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    ffi, intern,
+    prelude::*,
+};
 
 /// A new array in row- or column-major order.
 pub(crate) fn empty_ordered(shape: &[usize], dtype: DType, order: Order) -> cupric::Result<Array> {
@@ -17,16 +21,47 @@ pub(crate) fn empty_ordered(shape: &[usize], dtype: DType, order: Order) -> cupr
     Ok(Array::empty(&reversed, dtype)?.reversed_axes())
 }
 
+/// Checks what was given as `device=`, which must be where arrays are made anyway, and as `like=`, which says no more.
+fn made_here(device: Option<&Bound<'_, PyAny>>, like: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    if let Some(like) = like.filter(|like| !like.is_none())
+        && !like.hasattr(intern!(like.py(), "__array_function__"))?
+    {
+        return Err(PyTypeError::new_err(
+            "The `like` argument must be an array-like that implements the `__array_function__` protocol.",
+        ));
+    }
+    check_device(device)
+}
+
+/// Refuses a device that is not the current one.
+#[pyfunction]
+#[pyo3(signature = (device))]
+pub(crate) fn check_device(device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let Some(device) = device.filter(|device| !device.is_none()) else { return Ok(()) };
+    let current = enter(device.py(), cupric::current_device)?;
+    let (kind, ordinal) = (current.kind().to_string(), current.backend().ordinal());
+    let same = match device.extract::<&str>() {
+        Ok(name) => name == format!("{kind}:{ordinal}") || name == kind && ordinal == 0,
+        Err(_) => device.str()?.to_str()?.ends_with(&format!("Device {ordinal}>")),
+    };
+    if same {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "Device not understood. Only the current device, \"{kind}:{ordinal}\", is allowed here, but received: {device}"
+    )))
+}
+
 fn made<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
-    order: &str,
+    order: Option<&str>,
     value: Option<Scalar>,
 ) -> PyResult<Bound<'py, PyArray>> {
     let shape = self::shape(shape)?;
     let dtype = optional_dtype(dtype)?.unwrap_or(DType::Float64);
-    let order = order_of(order)?;
+    let order = order_of(order, Order::RowMajor)?;
     let array = enter(py, || {
         let array = empty_ordered(&shape, dtype, order)?;
         value.map_or(Ok(()), |value| array.fill(value))?;
@@ -49,13 +84,19 @@ fn made<'py>(
 /// >>> cp.empty((2, 3)).shape
 /// (2, 3)
 #[pyfunction]
-#[pyo3(signature = (shape, dtype = None, order = "C"))]
+#[pyo3(
+    signature = (shape, dtype = None, order = Some("C"), *, device = None, like = None),
+    text_signature = "(shape, dtype=None, order='C', *, device=None, like=None)"
+)]
 pub(crate) fn empty<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
-    order: &str,
+    order: Option<&str>,
+    device: Option<&Bound<'py, PyAny>>,
+    like: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray>> {
+    made_here(device, like)?;
     made(py, shape, dtype, order, None)
 }
 
@@ -73,13 +114,19 @@ pub(crate) fn empty<'py>(
 /// >>> cp.zeros(3)
 /// array([0., 0., 0.])
 #[pyfunction]
-#[pyo3(signature = (shape, dtype = None, order = "C"))]
+#[pyo3(
+    signature = (shape, dtype = None, order = Some("C"), *, device = None, like = None),
+    text_signature = "(shape, dtype=None, order='C', *, device=None, like=None)"
+)]
 pub(crate) fn zeros<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
-    order: &str,
+    order: Option<&str>,
+    device: Option<&Bound<'py, PyAny>>,
+    like: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray>> {
+    made_here(device, like)?;
     made(py, shape, dtype, order, Some(Scalar::Int(0)))
 }
 
@@ -98,13 +145,19 @@ pub(crate) fn zeros<'py>(
 /// array([[1, 1],
 ///        [1, 1]], dtype=int32)
 #[pyfunction]
-#[pyo3(signature = (shape, dtype = None, order = "C"))]
+#[pyo3(
+    signature = (shape, dtype = None, order = Some("C"), *, device = None, like = None),
+    text_signature = "(shape, dtype=None, order='C', *, device=None, like=None)"
+)]
 pub(crate) fn ones<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
-    order: &str,
+    order: Option<&str>,
+    device: Option<&Bound<'py, PyAny>>,
+    like: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray>> {
+    made_here(device, like)?;
     made(py, shape, dtype, order, Some(Scalar::Int(1)))
 }
 
@@ -115,12 +168,12 @@ pub(crate) fn empty_like<'py>(
     py: Python<'py>,
     prototype: &PyArray,
     dtype: Option<&Bound<'py, PyAny>>,
-    order: &str,
+    order: Option<&str>,
     shape: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray>> {
     let array = &prototype.array;
     let dtype = optional_dtype(dtype)?.unwrap_or(array.dtype());
-    let order = order_of(order)?;
+    let order = order_of(order, Order::RowMajor)?;
     let shape = shape.filter(|shape| !shape.is_none()).map(self::shape).transpose()?;
     let made = enter(py, || match shape {
         Some(shape) if *shape != *array.shape() => {
@@ -149,25 +202,30 @@ pub(crate) fn empty_like<'py>(
 /// >>> cp.arange(0, 10, 3)
 /// array([0, 3, 6, 9])
 #[pyfunction]
-#[pyo3(signature = (start, stop = None, step = None, dtype = None))]
+#[pyo3(signature = (start = None, stop = None, step = None, dtype = None, *, device = None, like = None))]
 pub(crate) fn arange<'py>(
     py: Python<'py>,
-    start: &Bound<'py, PyAny>,
+    start: Option<&Bound<'py, PyAny>>,
     stop: Option<&Bound<'py, PyAny>>,
     step: Option<&Bound<'py, PyAny>>,
     dtype: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+    like: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray>> {
+    made_here(device, like)?;
     let dtype = optional_dtype(dtype)?;
-    let (mut start, mut stop) = (Some(start), stop.filter(|stop| !stop.is_none()));
-    if stop.is_none() {
-        (start, stop) = (None, start);
-    }
+    let (start, stop) = match (start, stop) {
+        (_, None) if start.is_none_or(|start| start.is_none()) => {
+            return Err(PyTypeError::new_err("arange() requires stop to be specified."));
+        }
+        (only, None) => (None, only),
+        both => both,
+    };
     let mut types = Vec::new();
-    let mut number =
-        |object: Option<&Bound<'py, PyAny>>, otherwise: i128| match object.filter(|object| !object.is_none()) {
-            Some(object) => scalar(object, &mut types),
-            None => Ok(Scalar::Int(otherwise)),
-        };
+    let mut number = |object: Option<&Bound<'py, PyAny>>, otherwise: i128| match object {
+        Some(object) => scalar(object, &mut types),
+        None => Ok(Scalar::Int(otherwise)),
+    };
     let (start, stop, step) = (number(start, 0)?, number(stop, 0)?, number(step, 1)?);
     // Numbers that were left out are Python's integers.
     types.push(Typed::Strong(DType::Int64));
@@ -179,7 +237,11 @@ pub(crate) fn arange<'py>(
 fn scalar(object: &Bound<'_, PyAny>, types: &mut Vec<Typed>) -> PyResult<Scalar> {
     match given(object)? {
         Given::Number(number) => {
-            types.push(Typed::Strong(cupric::default_dtype(&[number])));
+            let dtype = match number {
+                Scalar::Int(value) => enter(object.py(), || cupric::integer_dtype(value))?,
+                other => cupric::default_dtype(&[other]),
+            };
+            types.push(Typed::Strong(dtype));
             Ok(number)
         }
         Given::Typed(dtype, bits) => {
@@ -191,6 +253,7 @@ fn scalar(object: &Bound<'_, PyAny>, types: &mut Vec<Typed>) -> PyResult<Scalar>
             let array = &array.array;
             enter_waiting(object.py(), || array.item())
         }
+        Given::Array(_) => Err(PyValueError::new_err("a number is needed, not an array of more than one element")),
         _ => Err(PyTypeError::new_err(format!("a number is needed, not {}", object.get_type().repr()?))),
     }
 }
@@ -230,18 +293,24 @@ pub(crate) fn linspace<'py>(
 /// array([[0., 1., 0.],
 ///        [0., 0., 1.]])
 #[pyfunction]
-#[pyo3(signature = (N, M = None, k = 0, dtype = None, order = "C"))]
-#[expect(non_snake_case, reason = "the names are NumPy's")]
+#[pyo3(
+    signature = (N, M = None, k = 0, dtype = None, order = Some("C"), *, device = None, like = None),
+    text_signature = "(N, M=None, k=0, dtype=None, order='C', *, device=None, like=None)"
+)]
+#[expect(non_snake_case, clippy::too_many_arguments, reason = "the names and arguments are NumPy's")]
 pub(crate) fn eye<'py>(
     py: Python<'py>,
     N: usize,
     M: Option<usize>,
     k: i64,
     dtype: Option<&Bound<'py, PyAny>>,
-    order: &str,
+    order: Option<&str>,
+    device: Option<&Bound<'py, PyAny>>,
+    like: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray>> {
+    made_here(device, like)?;
     let dtype = optional_dtype(dtype)?.unwrap_or(DType::Float64);
-    let order = order_of(order)?;
+    let order = order_of(order, Order::RowMajor)?;
     let array = enter(py, || {
         if order == Order::ColumnMajor {
             return Ok(cupric::eye(M.unwrap_or(N), N, -k, dtype)?.reversed_axes());
@@ -347,18 +416,18 @@ impl PyArray {
     /// >>> import cupric as cp
     /// >>> cp.arange(3).get()
     /// array([0, 1, 2])
-    #[pyo3(signature = (stream = None, order = "C", out = None, blocking = true))]
+    #[pyo3(signature = (stream = None, order = Some("C"), out = None, blocking = true), text_signature = "($self, stream=None, order='C', out=None, blocking=True)")]
     fn get<'py>(
         &self,
         py: Python<'py>,
         stream: Option<&Bound<'py, PyAny>>,
-        order: &str,
+        order: Option<&str>,
         out: Option<Bound<'py, PyAny>>,
         blocking: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         // A copy that nobody waits for would need page-locked memory; results are the same.
         let _ = blocking;
-        let order = match order_of(order)? {
+        let order = match order_of(order, Order::RowMajor)? {
             Order::Any | Order::Keep if self.array.is_column_major() && !self.array.is_row_major() => {
                 Order::ColumnMajor
             }
@@ -442,6 +511,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(zeros, module)?)?;
     module.add_function(wrap_pyfunction!(ones, module)?)?;
     module.add_function(wrap_pyfunction!(empty_like, module)?)?;
+    module.add_function(wrap_pyfunction!(check_device, module)?)?;
     module.add_function(wrap_pyfunction!(arange, module)?)?;
     module.add_function(wrap_pyfunction!(linspace, module)?)?;
     module.add_function(wrap_pyfunction!(eye, module)?)?;

@@ -2,10 +2,10 @@
 
 use crate::{
     array::PyArray,
-    convert::{Given, dtype_of, given, optional_dtype, required, to_numpy},
+    convert::{Given, axis_of, dtype_of, given, index, optional_dtype, required, to_numpy},
     errors::{enter, enter_sized, enter_waiting},
 };
-use cupric::{Array, DType, NanEqual, Order, Sorted, Typed};
+use cupric::{Array, Casting, DType, NanEqual, Order, Scalar, Sorted, Typed, Weak};
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
@@ -18,10 +18,17 @@ use pyo3::{
 pub(crate) fn join<'py>(
     py: Python<'py>,
     arrays: Vec<Bound<'py, PyArray>>,
-    axis: Option<isize>,
+    axis: Option<&Bound<'py, PyAny>>,
     dtype: Option<&Bound<'py, PyAny>>,
     new_axis: bool,
 ) -> PyResult<Bound<'py, PyArray>> {
+    let axis = match axis {
+        None if new_axis => {
+            return Err(PyTypeError::new_err("'NoneType' object cannot be interpreted as an integer"));
+        }
+        Some(axis) if new_axis => Some(index(axis)?),
+        other => axis_of(other)?,
+    };
     let dtype = optional_dtype(dtype)?;
     let arrays: Vec<Array> = arrays.iter().map(|array| array.borrow().array.clone()).collect();
     let joined = enter(py, || {
@@ -90,15 +97,36 @@ pub(crate) fn isclose<'py>(
     PyArray::object(py, enter(py, || cupric::isclose(a, b, rtol, atol, nan))?)
 }
 
+/// The `numpy.dtype` that an object names, in the machine's byte order.
+#[pyfunction]
+pub(crate) fn dtype<'py>(py: Python<'py>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    to_numpy(py, dtype_of(object)?)
+}
+
+/// Whether a casting rule lets one dtype become another.
+#[pyfunction]
+pub(crate) fn can_cast<'py>(
+    py: Python<'py>,
+    from: &Bound<'py, PyAny>,
+    to: &Bound<'py, PyAny>,
+    casting: &str,
+) -> PyResult<bool> {
+    let (from, to) = (dtype_of(from)?, dtype_of(to)?);
+    enter(py, || Ok(cupric::can_cast(from, to, Casting::from_name(casting)?)))
+}
+
 /// The dtype that `numpy.result_type` gives, of dtypes and of Python numbers.
 #[pyfunction]
 #[pyo3(signature = (*args))]
 pub(crate) fn result_type<'py>(py: Python<'py>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
-    let mut typed = Vec::with_capacity(args.len());
+    let (mut typed, mut alone) = (Vec::with_capacity(args.len()), None);
     for arg in args.iter() {
         typed.push(match given(&arg) {
             Ok(Given::Array(array)) => Typed::Strong(array.array.dtype()),
-            Ok(Given::Number(number)) => number.typed(),
+            Ok(Given::Number(number)) => {
+                alone = if let Scalar::Int(value) = number { Some(value) } else { None };
+                number.typed()
+            }
             Ok(Given::Typed(dtype, _)) => Typed::Strong(dtype),
             _ if arg.hasattr("dtype")? && !arg.is_instance_of::<PyType>() => {
                 Typed::Strong(dtype_of(&arg.getattr("dtype")?)?)
@@ -108,6 +136,9 @@ pub(crate) fn result_type<'py>(py: Python<'py>, args: &Bound<'py, PyTuple>) -> P
     }
     if typed.is_empty() {
         return Err(PyValueError::new_err("at least one array or dtype is required"));
+    }
+    if let ([Typed::Weak(Weak::Int)], Some(number)) = (&*typed, alone) {
+        return to_numpy(py, enter(py, || cupric::integer_dtype(number))?);
     }
     to_numpy(py, cupric::result_type(&typed))
 }
@@ -119,5 +150,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(count_true, module)?)?;
     module.add_function(wrap_pyfunction!(put_where, module)?)?;
     module.add_function(wrap_pyfunction!(isclose, module)?)?;
+    module.add_function(wrap_pyfunction!(dtype, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::methods::check_sort_kind, module)?)?;
+    module.add_function(wrap_pyfunction!(can_cast, module)?)?;
     module.add_function(wrap_pyfunction!(result_type, module)?)
 }

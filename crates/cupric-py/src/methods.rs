@@ -2,19 +2,19 @@
 
 use crate::{
     array::{PyArray, viewing},
-    convert::{axes, dtype_of, optional_dtype, order_of, signed_shape},
+    convert::{Given, axes, axis_of, dtype_of, given, index, is_no_value, optional_dtype, order_of, signed_shape},
     creation::from_python,
     errors::{enter, enter_sized, enter_waiting},
     ufunc::mask,
 };
 use cupric::{
-    Array, Bounds, Casting, Error, KeepAxes, Order, Reduction, Scalar, Sorted, Spread,
-    ufunc::{Options, call, row},
+    Array, Bits, Bounds, Casting, DType, Error, Initial, KeepAxes, Order, Reduction, Scalar, Sorted, Spread,
+    ufunc::{Operand, Options, call, row},
 };
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
-    types::{PyString, PyTuple, PyType},
+    types::{PyBool, PyList, PyString, PyTuple, PyType},
 };
 use smallvec::SmallVec;
 
@@ -25,47 +25,78 @@ struct Asked<'a, 'py> {
     axis: Object<'a, 'py>,
     dtype: Object<'a, 'py>,
     out: Object<'a, 'py>,
-    keepdims: Object<'a, 'py>,
-    initial: Object<'a, 'py>,
-    r#where: Object<'a, 'py>,
+    keepdims: Maybe<'py>,
+    initial: Maybe<'py>,
+    r#where: Maybe<'py>,
 }
 
-fn truth(object: Object<'_, '_>) -> PyResult<bool> {
-    match object {
-        // NumPy's functions pass a mark of "no value".
-        Some(object) if !is_no_value(object)? => object.is_truthy(),
-        _ => Ok(false),
+/// An argument whose absence means something else than None.
+pub(crate) struct Maybe<'py>(pub(crate) Option<Bound<'py, PyAny>>);
+
+impl<'py> FromPyObject<'_, 'py> for Maybe<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Maybe((!is_no_value(&object)?).then(|| object.to_owned())))
     }
 }
 
-fn is_no_value(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(object.get_type().name()? == "_NoValueType")
+/// Whether reduced axes stay, as an integer says it.
+fn kept(keepdims: &Maybe<'_>) -> PyResult<KeepAxes> {
+    let keep = match &keepdims.0 {
+        Some(object) => match object.cast::<PyBool>() {
+            Ok(value) => value.is_true(),
+            Err(_) => index(object)? != 0,
+        },
+        None => false,
+    };
+    Ok(if keep { KeepAxes::Yes } else { KeepAxes::No })
 }
 
-fn number(object: Object<'_, '_>) -> PyResult<Option<Scalar>> {
-    let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
-    if is_no_value(object)? {
-        return Ok(None);
-    }
-    match crate::convert::given(object)? {
-        crate::convert::Given::Number(number) => Ok(Some(number)),
-        crate::convert::Given::Typed(dtype, bits) => Ok(Some(Scalar::from_bits(dtype, bits))),
-        crate::convert::Given::Array(array) if array.array.ndim() == 0 => {
-            let array = &array.array;
-            enter_waiting(object.py(), || array.item()).map(Some)
+/// A number to start a reduction from.
+enum Start {
+    Identity,
+    First,
+    Number(Scalar),
+    Typed(DType, Bits),
+}
+
+impl Start {
+    fn of(initial: &Maybe<'_>) -> PyResult<Start> {
+        let Some(object) = &initial.0 else { return Ok(Start::Identity) };
+        if object.is_none() {
+            return Ok(Start::First);
         }
-        _ => Err(PyTypeError::new_err(format!("a number is needed, not {}", object.get_type().repr()?))),
+        match given(object)? {
+            Given::Number(number) => Ok(Start::Number(number)),
+            Given::Typed(dtype, bits) => Ok(Start::Typed(dtype, bits)),
+            Given::Array(array) if array.array.ndim() == 0 => {
+                let array = &array.array;
+                let value = enter_waiting(object.py(), || array.item())?;
+                Ok(Start::Typed(array.dtype(), value.to_bits(array.dtype())))
+            }
+            Given::Other if object.cast::<PyList>().is_err() && object.cast::<PyTuple>().is_err() => {
+                Err(PyTypeError::new_err(format!("initial must be a number, not {}", object.get_type().repr()?)))
+            }
+            _ => Err(PyValueError::new_err("setting an array element with a sequence: initial must be a number")),
+        }
+    }
+
+    const fn initial(&self) -> Initial<'static> {
+        match self {
+            Start::Identity => Initial::Identity,
+            Start::First => Initial::First,
+            Start::Number(number) => Initial::Value(Operand::Number(*number)),
+            Start::Typed(dtype, bits) => Initial::Value(Operand::Typed(*dtype, *bits)),
+        }
     }
 }
 
 /// An output as its object and its array.
 fn output<'py>(out: Object<'_, 'py>) -> PyResult<Option<(Bound<'py, PyArray>, Array)>> {
     let Some(out) = out.filter(|out| !out.is_none()) else { return Ok(None) };
-    let out = match out.cast::<PyTuple>() {
-        Ok(one) if one.len() == 1 => one.get_item(0)?,
-        _ => out.clone(),
-    };
-    let object = out.cast_into::<PyArray>().map_err(|_| PyTypeError::new_err("return arrays must be of ArrayType"))?;
+    let object =
+        out.clone().cast_into::<PyArray>().map_err(|_| PyTypeError::new_err("return arrays must be of ArrayType"))?;
     let array = object.borrow().array.clone();
     Ok(Some((object, array)))
 }
@@ -89,20 +120,23 @@ fn reduced<'py>(
 ) -> PyResult<Bound<'py, PyArray>> {
     let py = slf.py();
     let axes = axes(asked.axis)?;
+    if let (Some(first), 0) = (axes.as_deref().and_then(|axes| axes.first()), slf.borrow().array.ndim())
+        && asked.axis.is_some_and(|axis| axis.cast::<PyTuple>().is_ok())
+    {
+        let (axis, ndim, argument) = (*first, 0, None);
+        return enter(py, || Err(Error::AxisOutOfBounds { axis, ndim, argument }));
+    }
     let dtype = optional_dtype(asked.dtype)?;
     let out = output(asked.out)?;
-    let keep = if truth(asked.keepdims)? { KeepAxes::Yes } else { KeepAxes::No };
-    let initial = number(asked.initial)?;
-    let mask = match asked.r#where {
-        Some(object) if is_no_value(object)? => None,
-        other => mask(other)?,
-    };
+    let keep = kept(&asked.keepdims)?;
+    let start = Start::of(&asked.initial)?;
+    let mask = asked.r#where.0.as_ref().map(mask).transpose()?.flatten();
     let given = Reduction {
         axes: axes.as_deref(),
         dtype,
         out: out.as_ref().map(|(_, out)| out),
         keep,
-        initial,
+        initial: start.initial(),
         mask: mask.as_ref(),
     };
     let result = enter(py, || fold(&slf.borrow().array, given))?;
@@ -113,149 +147,165 @@ fn folded<'py>(slf: &Bound<'py, PyArray>, name: &str, asked: Asked<'_, 'py>) -> 
     reduced(slf, asked, |array, given| cupric::reduce(name, array, given))
 }
 
+/// The place of an extreme, along one axis or among all elements.
+fn position<'py>(
+    slf: &Bound<'py, PyArray>,
+    name: &str,
+    axis: Object<'_, 'py>,
+    out: Object<'_, 'py>,
+    keepdims: Maybe<'py>,
+) -> PyResult<Bound<'py, PyArray>> {
+    axis_of(axis)?;
+    let keepdims = match keepdims.0 {
+        Some(object) => Maybe(Some(PyBool::new(slf.py(), object.is_truthy()?).to_owned().into_any())),
+        None => keepdims,
+    };
+    folded(slf, name, Asked { axis, dtype: None, out, keepdims, initial: Maybe(None), r#where: Maybe(None) })
+}
+
 #[pymethods]
 impl PyArray {
     /// Sum along axes; see `cupric.sum`.
-    #[pyo3(signature = (axis = None, dtype = None, out = None, keepdims = None, initial = None, r#where = None))]
+    #[pyo3(signature = (axis = None, dtype = None, out = None, keepdims = Maybe(None), initial = Maybe(None), r#where = Maybe(None)))]
     fn sum<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
         dtype: Object<'_, 'py>,
         out: Object<'_, 'py>,
-        keepdims: Object<'_, 'py>,
-        initial: Object<'_, 'py>,
-        r#where: Object<'_, 'py>,
+        keepdims: Maybe<'py>,
+        initial: Maybe<'py>,
+        r#where: Maybe<'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
         folded(slf, "sum", Asked { axis, dtype, out, keepdims, initial, r#where })
     }
 
     /// Product along axes; see `cupric.prod`.
-    #[pyo3(signature = (axis = None, dtype = None, out = None, keepdims = None, initial = None, r#where = None))]
+    #[pyo3(signature = (axis = None, dtype = None, out = None, keepdims = Maybe(None), initial = Maybe(None), r#where = Maybe(None)))]
     fn prod<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
         dtype: Object<'_, 'py>,
         out: Object<'_, 'py>,
-        keepdims: Object<'_, 'py>,
-        initial: Object<'_, 'py>,
-        r#where: Object<'_, 'py>,
+        keepdims: Maybe<'py>,
+        initial: Maybe<'py>,
+        r#where: Maybe<'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
         folded(slf, "prod", Asked { axis, dtype, out, keepdims, initial, r#where })
     }
 
     /// Largest elements along axes; see `cupric.max`.
-    #[pyo3(signature = (axis = None, out = None, keepdims = None, initial = None, r#where = None))]
+    #[pyo3(signature = (axis = None, out = None, keepdims = Maybe(None), initial = Maybe(None), r#where = Maybe(None)))]
     fn max<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
         out: Object<'_, 'py>,
-        keepdims: Object<'_, 'py>,
-        initial: Object<'_, 'py>,
-        r#where: Object<'_, 'py>,
+        keepdims: Maybe<'py>,
+        initial: Maybe<'py>,
+        r#where: Maybe<'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
         folded(slf, "max", Asked { axis, dtype: None, out, keepdims, initial, r#where })
     }
 
     /// Smallest elements along axes; see `cupric.min`.
-    #[pyo3(signature = (axis = None, out = None, keepdims = None, initial = None, r#where = None))]
+    #[pyo3(signature = (axis = None, out = None, keepdims = Maybe(None), initial = Maybe(None), r#where = Maybe(None)))]
     fn min<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
         out: Object<'_, 'py>,
-        keepdims: Object<'_, 'py>,
-        initial: Object<'_, 'py>,
-        r#where: Object<'_, 'py>,
+        keepdims: Maybe<'py>,
+        initial: Maybe<'py>,
+        r#where: Maybe<'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
         folded(slf, "min", Asked { axis, dtype: None, out, keepdims, initial, r#where })
     }
 
     /// Whether all elements along axes are true; see `cupric.all`.
-    #[pyo3(signature = (axis = None, out = None, keepdims = None, r#where = None))]
+    #[pyo3(signature = (axis = None, out = None, keepdims = Maybe(None), r#where = Maybe(None)))]
     fn all<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
         out: Object<'_, 'py>,
-        keepdims: Object<'_, 'py>,
-        r#where: Object<'_, 'py>,
+        keepdims: Maybe<'py>,
+        r#where: Maybe<'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        folded(slf, "all", Asked { axis, dtype: None, out, keepdims, initial: None, r#where })
+        folded(slf, "all", Asked { axis, dtype: None, out, keepdims, initial: Maybe(None), r#where })
     }
 
     /// Whether any element along axes is true; see `cupric.any`.
-    #[pyo3(signature = (axis = None, out = None, keepdims = None, r#where = None))]
+    #[pyo3(signature = (axis = None, out = None, keepdims = Maybe(None), r#where = Maybe(None)))]
     fn any<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
         out: Object<'_, 'py>,
-        keepdims: Object<'_, 'py>,
-        r#where: Object<'_, 'py>,
+        keepdims: Maybe<'py>,
+        r#where: Maybe<'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        folded(slf, "any", Asked { axis, dtype: None, out, keepdims, initial: None, r#where })
+        folded(slf, "any", Asked { axis, dtype: None, out, keepdims, initial: Maybe(None), r#where })
     }
 
     /// Positions of the largest elements along an axis; see `cupric.argmax`.
-    #[pyo3(signature = (axis = None, out = None, *, keepdims = None))]
+    #[pyo3(signature = (axis = None, out = None, *, keepdims = Maybe(None)))]
     fn argmax<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
         out: Object<'_, 'py>,
-        keepdims: Object<'_, 'py>,
+        keepdims: Maybe<'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        folded(slf, "argmax", Asked { axis, dtype: None, out, keepdims, initial: None, r#where: None })
+        position(slf, "argmax", axis, out, keepdims)
     }
 
     /// Positions of the smallest elements along an axis; see `cupric.argmin`.
-    #[pyo3(signature = (axis = None, out = None, *, keepdims = None))]
+    #[pyo3(signature = (axis = None, out = None, *, keepdims = Maybe(None)))]
     fn argmin<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
         out: Object<'_, 'py>,
-        keepdims: Object<'_, 'py>,
+        keepdims: Maybe<'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        folded(slf, "argmin", Asked { axis, dtype: None, out, keepdims, initial: None, r#where: None })
+        position(slf, "argmin", axis, out, keepdims)
     }
 
     /// Arithmetic mean along axes; see `cupric.mean`.
-    #[pyo3(signature = (axis = None, dtype = None, out = None, keepdims = None, *, r#where = None))]
+    #[pyo3(signature = (axis = None, dtype = None, out = None, keepdims = Maybe(None), *, r#where = Maybe(None)))]
     fn mean<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
         dtype: Object<'_, 'py>,
         out: Object<'_, 'py>,
-        keepdims: Object<'_, 'py>,
-        r#where: Object<'_, 'py>,
+        keepdims: Maybe<'py>,
+        r#where: Maybe<'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        reduced(slf, Asked { axis, dtype, out, keepdims, initial: None, r#where }, cupric::mean)
+        reduced(slf, Asked { axis, dtype, out, keepdims, initial: Maybe(None), r#where }, cupric::mean)
     }
 
     /// Variance along axes; see `cupric.var`.
-    #[pyo3(signature = (axis = None, dtype = None, out = None, ddof = None, keepdims = None, *, r#where = None))]
+    #[pyo3(signature = (axis = None, dtype = None, out = None, ddof = None, keepdims = Maybe(None), *, r#where = Maybe(None)))]
     fn var<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
         dtype: Object<'_, 'py>,
         out: Object<'_, 'py>,
         ddof: Option<f64>,
-        keepdims: Object<'_, 'py>,
-        r#where: Object<'_, 'py>,
+        keepdims: Maybe<'py>,
+        r#where: Maybe<'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        reduced(slf, Asked { axis, dtype, out, keepdims, initial: None, r#where }, |array, given| {
+        reduced(slf, Asked { axis, dtype, out, keepdims, initial: Maybe(None), r#where }, |array, given| {
             cupric::spread(array, given, ddof.unwrap_or(0.0), Spread::Variance)
         })
     }
 
     /// Standard deviation along axes; see `cupric.std`.
-    #[pyo3(signature = (axis = None, dtype = None, out = None, ddof = None, keepdims = None, *, r#where = None))]
+    #[pyo3(signature = (axis = None, dtype = None, out = None, ddof = None, keepdims = Maybe(None), *, r#where = Maybe(None)))]
     fn std<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
         dtype: Object<'_, 'py>,
         out: Object<'_, 'py>,
         ddof: Option<f64>,
-        keepdims: Object<'_, 'py>,
-        r#where: Object<'_, 'py>,
+        keepdims: Maybe<'py>,
+        r#where: Maybe<'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        reduced(slf, Asked { axis, dtype, out, keepdims, initial: None, r#where }, |array, given| {
+        reduced(slf, Asked { axis, dtype, out, keepdims, initial: Maybe(None), r#where }, |array, given| {
             cupric::spread(array, given, ddof.unwrap_or(0.0), Spread::Deviation)
         })
     }
@@ -264,34 +314,34 @@ impl PyArray {
     #[pyo3(signature = (axis = None, dtype = None, out = None))]
     fn cumsum<'py>(
         slf: &Bound<'py, Self>,
-        axis: Option<isize>,
+        axis: Object<'_, 'py>,
         dtype: Object<'_, 'py>,
         out: Object<'_, 'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        scanned(slf, "sum", axis, dtype, out)
+        scanned(slf, "sum", axis_of(axis)?, dtype, out)
     }
 
     /// Running products; see `cupric.cumprod`.
     #[pyo3(signature = (axis = None, dtype = None, out = None))]
     fn cumprod<'py>(
         slf: &Bound<'py, Self>,
-        axis: Option<isize>,
+        axis: Object<'_, 'py>,
         dtype: Object<'_, 'py>,
         out: Object<'_, 'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        scanned(slf, "prod", axis, dtype, out)
+        scanned(slf, "prod", axis_of(axis)?, dtype, out)
     }
 
     /// The elements in another shape: a view where the strides allow it, else a copy; see `cupric.reshape`.
-    #[pyo3(signature = (*shape, order = "C", copy = None))]
+    #[pyo3(signature = (*shape, order = Some("C"), copy = None), text_signature = "($self, *shape, order='C', copy=None)")]
     fn reshape<'py>(
         slf: &Bound<'py, Self>,
         shape: &Bound<'py, PyTuple>,
-        order: &str,
+        order: Option<&str>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyArray>> {
         let shape = signed_shape(&spread_arguments(shape)?)?;
-        let order = order_of(order)?;
+        let order = order_of(order, Order::RowMajor)?;
         if order == Order::Keep {
             return Err(PyValueError::new_err("order 'K' is not permitted for reshaping"));
         }
@@ -309,18 +359,18 @@ impl PyArray {
     }
 
     /// The elements in one axis: a view where the strides allow it, else a copy; see `cupric.ravel`.
-    #[pyo3(signature = (order = "C"))]
-    fn ravel<'py>(slf: &Bound<'py, Self>, order: &str) -> PyResult<Bound<'py, PyArray>> {
-        let order = order_of(order)?;
-        viewing(slf, |array| raveled(array, order))
+    #[pyo3(signature = (order = Some("C")), text_signature = "($self, order='C')")]
+    fn ravel<'py>(slf: &Bound<'py, Self>, order: Option<&str>) -> PyResult<Bound<'py, PyArray>> {
+        let order = order_of(order, Order::RowMajor)?;
+        viewing(slf, |array| cupric::ravel(array, order))
     }
 
     /// A copy of the elements in one axis.
-    #[pyo3(signature = (order = "C"))]
-    fn flatten<'py>(slf: &Bound<'py, Self>, order: &str) -> PyResult<Bound<'py, PyArray>> {
-        let order = order_of(order)?;
+    #[pyo3(signature = (order = Some("C")), text_signature = "($self, order='C')")]
+    fn flatten<'py>(slf: &Bound<'py, Self>, order: Option<&str>) -> PyResult<Bound<'py, PyArray>> {
+        let order = order_of(order, Order::RowMajor)?;
         viewing(slf, |array| {
-            let flat = raveled(array, order)?;
+            let flat = cupric::ravel(array, order)?;
             if std::sync::Arc::ptr_eq(flat.storage(), array.storage()) { flat.copy(Order::RowMajor) } else { Ok(flat) }
         })
     }
@@ -328,8 +378,9 @@ impl PyArray {
     /// The view with the axes in another order; see `cupric.transpose`.
     #[pyo3(signature = (*axes))]
     fn transpose<'py>(slf: &Bound<'py, Self>, axes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyArray>> {
+        let reversed = axes.is_empty();
         let axes = spread_arguments(axes)?;
-        if axes.is_none() || axes.cast::<PyTuple>().is_ok_and(|axes| axes.is_empty() && slf.borrow().array.ndim() > 0) {
+        if axes.is_none() || reversed {
             return viewing(slf, |array| Ok(array.reversed_axes()));
         }
         let axes = signed_shape(&axes)?;
@@ -401,19 +452,19 @@ impl PyArray {
     }
 
     /// A copy.
-    #[pyo3(signature = (order = "C"))]
-    fn copy<'py>(slf: &Bound<'py, Self>, order: &str) -> PyResult<Bound<'py, PyArray>> {
-        let order = order_of(order)?;
+    #[pyo3(signature = (order = Some("C")), text_signature = "($self, order='C')")]
+    fn copy<'py>(slf: &Bound<'py, Self>, order: Option<&str>) -> PyResult<Bound<'py, PyArray>> {
+        let order = order_of(order, Order::RowMajor)?;
         PyArray::object(slf.py(), enter(slf.py(), || slf.borrow().array.copy(order))?)
     }
 
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray>> {
-        PyArray::copy(slf, "K")
+        PyArray::copy(slf, Some("K"))
     }
 
     fn __deepcopy__<'py>(slf: &Bound<'py, Self>, memo: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray>> {
         let _ = memo;
-        PyArray::copy(slf, "K")
+        PyArray::copy(slf, Some("K"))
     }
 
     /// The elements converted to a dtype.
@@ -432,17 +483,17 @@ impl PyArray {
     /// >>> import cupric as cp
     /// >>> cp.array([1.7, -1.7]).astype(int)
     /// array([ 1, -1])
-    #[pyo3(signature = (dtype, order = "K", casting = "unsafe", subok = true, copy = true))]
+    #[pyo3(signature = (dtype, order = Some("K"), casting = "unsafe", subok = true, copy = true), text_signature = "($self, dtype, order='K', casting='unsafe', subok=True, copy=True)")]
     fn astype<'py>(
         slf: &Bound<'py, Self>,
         dtype: &Bound<'py, PyAny>,
-        order: &str,
+        order: Option<&str>,
         casting: &str,
         subok: bool,
         copy: bool,
     ) -> PyResult<Bound<'py, PyArray>> {
         let _ = subok;
-        let (dtype, order) = (dtype_of(dtype)?, order_of(order)?);
+        let (dtype, order) = (dtype_of(dtype)?, order_of(order, Order::Keep)?);
         let array = slf.borrow().array.clone();
         let laid = match order {
             Order::RowMajor => array.is_row_major(),
@@ -477,19 +528,20 @@ impl PyArray {
     }
 
     /// The elements at positions along an axis; see `cupric.take`.
-    #[pyo3(signature = (indices, axis = None, out = None, mode = "raise"))]
+    #[pyo3(signature = (indices, axis = None, out = None, mode = Some("raise")), text_signature = "($self, indices, axis=None, out=None, mode='raise')")]
     fn take<'py>(
         slf: &Bound<'py, Self>,
         indices: &Bound<'py, PyAny>,
-        axis: Option<isize>,
+        axis: Object<'_, 'py>,
         out: Object<'_, 'py>,
-        mode: &str,
+        mode: Option<&str>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        let bounds = match mode {
+        let axis = axis_of(axis)?;
+        let bounds = match mode.unwrap_or("raise") {
             "raise" => Bounds::Raise,
             "wrap" => Bounds::Wrap,
             "clip" => Bounds::Clip,
-            _ => {
+            mode => {
                 return Err(PyValueError::new_err(format!(
                     "clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')"
                 )));
@@ -497,8 +549,12 @@ impl PyArray {
         };
         let py = slf.py();
         let indices = match indices.cast::<PyArray>() {
+            Ok(array) if array.borrow().array.dtype() == DType::Bool => {
+                enter(py, || array.borrow().array.astype(DType::Int64, Order::Keep))?
+            }
             Ok(array) => array.borrow().array.clone(),
-            Err(_) => from_python(indices, None)?,
+            // What is no array yet becomes positions whatever it holds.
+            Err(_) => from_python(indices, Some(crate::convert::to_numpy(py, DType::Int64)?.as_any()))?,
         };
         let out = output(out)?;
         let array = slf.borrow().array.clone();
@@ -515,7 +571,7 @@ impl PyArray {
         order: Object<'_, '_>,
         stable: Object<'_, '_>,
     ) -> PyResult<()> {
-        let _ = (kind, stable);
+        check_sort_kind(kind, stable)?;
         no_fields(order)?;
         let array = slf.borrow().array.clone();
         enter_sized(slf.py(), array.size() * array.item_size(), || {
@@ -524,7 +580,7 @@ impl PyArray {
     }
 
     /// The positions that would sort the array along an axis; see `cupric.argsort`.
-    #[pyo3(signature = (axis = Some(-1), kind = None, order = None, *, stable = None))]
+    #[pyo3(signature = (axis = Some(-1), kind = None, order = None, *, stable = None), text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None)")]
     fn argsort<'py>(
         slf: &Bound<'py, Self>,
         axis: Option<isize>,
@@ -532,7 +588,7 @@ impl PyArray {
         order: Object<'_, 'py>,
         stable: Object<'_, 'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        let _ = (kind, stable);
+        check_sort_kind(kind, stable)?;
         no_fields(order)?;
         let array = slf.borrow().array.clone();
         let positions =
@@ -556,6 +612,13 @@ impl PyArray {
                 enter(py, || call(row("multiply"), &[(&array).into(), operand], Options::default()))?.remove(0)
             }
         };
+        if let Some((_, target)) = &out
+            && !(target.dtype() == result.dtype() && target.shape() == result.shape() && target.is_row_major())
+        {
+            return Err(PyValueError::new_err(
+                "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)",
+            ));
+        }
         finish(py, result, out)
     }
 
@@ -646,6 +709,27 @@ fn printed<'py>(slf: &Bound<'py, PyArray>, with: &str) -> PyResult<Bound<'py, Py
     slf.py().import("numpy")?.getattr(with)?.call1((host,))
 }
 
+/// Checks which way of sorting was asked for: all are the same stable one.
+#[pyfunction]
+#[pyo3(signature = (kind, stable))]
+pub(crate) fn check_sort_kind(kind: Object<'_, '_>, stable: Object<'_, '_>) -> PyResult<()> {
+    let Some(kind) = kind.filter(|kind| !kind.is_none()) else { return Ok(()) };
+    if stable.is_some_and(|stable| !stable.is_none()) {
+        return Err(PyValueError::new_err(
+            "`kind` and keyword parameters can't be provided at the same time. Use only one of them.",
+        ));
+    }
+    let Ok(name) = kind.cast::<PyString>() else {
+        return Err(PyTypeError::new_err(format!("sort kind must be str, not {}", kind.get_type().name()?)));
+    };
+    match name.to_str()?.chars().next().map(|letter| letter.to_ascii_lowercase()) {
+        Some('q' | 'h' | 'm' | 's') => Ok(()),
+        _ => {
+            Err(PyValueError::new_err(format!("sort kind must be one of 'quick', 'heap', or 'stable' (got '{name}')")))
+        }
+    }
+}
+
 fn no_fields(order: Object<'_, '_>) -> PyResult<()> {
     match order.filter(|order| !order.is_none()) {
         Some(_) => Err(PyValueError::new_err("Cannot specify order when the array has no fields.")),
@@ -687,20 +771,6 @@ fn scanned<'py>(
     let target = out.as_ref().map(|(_, out)| out);
     let result = enter_sized(py, array.size() * array.item_size(), || cupric::scan(name, &array, axis, dtype, target))?;
     answer(py, result, out)
-}
-
-fn raveled(array: &Array, order: Order) -> cupric::Result<Array> {
-    let column = array.is_column_major() && !array.is_row_major();
-    match order {
-        Order::ColumnMajor => array.reversed_axes().reshape(&[-1]),
-        Order::Any if column => array.reversed_axes().reshape(&[-1]),
-        Order::Keep if !array.is_row_major() => {
-            let mut axes: SmallVec<[isize; 6]> = (0..array.ndim() as isize).collect();
-            axes.sort_by_key(|&axis| std::cmp::Reverse(array.strides()[axis as usize].unsigned_abs()));
-            array.transpose(&axes)?.reshape(&[-1])
-        }
-        _ => array.reshape(&[-1]),
-    }
 }
 
 /// The one tuple that was given, or the tuple of all arguments.

@@ -2,20 +2,21 @@
 
 use crate::{
     array::PyArray,
-    convert::{Given, given},
+    convert::{Given, HostKind, given, host_kind, number},
     errors::{enter, enter_sized},
     ufunc::widen,
 };
 use cupric::{
-    Array, Scalar, Ufunc,
+    Array, Casting, DType, Error, Scalar, Ufunc,
     ufunc::{Operand, Options, Results, call, row},
 };
 use pyo3::{
     IntoPyObjectExt,
     basic::CompareOp,
     exceptions::{PyTypeError, PyValueError},
+    intern,
     prelude::*,
-    types::{PyNotImplemented, PyTuple},
+    types::{PyBytes, PyList, PyNotImplemented, PyRange, PyString, PyTuple},
 };
 use std::sync::OnceLock;
 
@@ -172,6 +173,37 @@ fn matrix<'py>(left: &This<'py>, right: &Bound<'py, PyAny>) -> PyResult<Option<A
              (n?,k),(k,m?)->(n?,m?) requires 1)",
         )),
     }
+}
+
+/// Whether an object is no number and no array: no element equals it.
+fn is_foreign(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if object.is_instance_of::<PyArray>() || number(object)?.is_some() {
+        return Ok(false);
+    }
+    if object.is_none() || object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
+        return Ok(true);
+    }
+    match given(object) {
+        Ok(given) => Ok(matches!(given, Given::Other)),
+        // Scalars of NumPy's that are no numbers.
+        Err(_) => Ok(host_kind(object)? == HostKind::Scalar),
+    }
+}
+
+/// `==` or `!=` with what is no number and no array.
+fn with_foreign<'py>(slf: &This<'py>, other: &Bound<'py, PyAny>, answer: Scalar) -> Answer<'py> {
+    let py = slf.py();
+    if other.hasattr(intern!(py, "__array_ufunc__"))? && host_kind(other)? == HostKind::Other {
+        return Ok(not_implemented(py));
+    }
+    if other.is_instance_of::<PyList>() || other.is_instance_of::<PyTuple>() || other.is_instance_of::<PyRange>() {
+        return Err(PyTypeError::new_err(format!(
+            "Unsupported type {}: make an array of it first, with array",
+            other.get_type().repr()?
+        )));
+    }
+    let made = enter(py, || cupric::full(slf.borrow().array.shape(), answer, DType::Bool))?;
+    array_object(py, made)
 }
 
 #[pymethods]
@@ -374,7 +406,13 @@ impl PyArray {
         if array.shape() != this.shape() {
             return Err(PyValueError::new_err("inplace matrix multiplication needs a result of the same shape"));
         }
-        enter(slf.py(), || this.assign(&array))
+        enter(slf.py(), || {
+            let (from, to, casting) = (array.dtype(), this.dtype(), Casting::SameKind);
+            if !cupric::can_cast(from, to, casting) {
+                return Err(Error::CannotCast { from, to, casting, ufunc: Some("matmul".into()) });
+            }
+            this.assign(&array)
+        })
     }
 
     fn __neg__<'py>(slf: &This<'py>) -> Answer<'py> {
@@ -402,6 +440,16 @@ impl PyArray {
             CompareOp::Gt => &GREATER,
             CompareOp::Ge => &GREATER_EQUAL,
         };
+        let unlike = match op {
+            CompareOp::Eq => Some(Scalar::Bool(false)),
+            CompareOp::Ne => Some(Scalar::Bool(true)),
+            _ => None,
+        };
+        if let Some(answer) = unlike
+            && is_foreign(other)?
+        {
+            return with_foreign(slf, other, answer);
+        }
         forward(row, slf, other)
     }
 }

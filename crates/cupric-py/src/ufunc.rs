@@ -2,11 +2,13 @@
 
 use crate::{
     array::PyArray,
-    convert::{Given, given, optional_dtype, order_of, required},
+    convert::{Given, given, optional_dtype, order_of, required, to_numpy},
+    creation::from_python,
     errors::enter,
+    methods::Maybe,
 };
 use cupric::{
-    Array, Casting, DType, Order, Scalar, Ufunc,
+    Array, Casting, DType, Error, Order, Scalar, Ufunc,
     ufunc::{Operand, Options, Results, call},
 };
 use pyo3::{
@@ -55,21 +57,21 @@ impl PyUfunc {
         self.0.name
     }
 
-    #[pyo3(signature = (*args, out = None, r#where = None, casting = "same_kind", order = "K", dtype = None, subok = true))]
+    #[pyo3(signature = (*args, out = None, r#where = Maybe(None), casting = "same_kind", order = Some("K"), dtype = None, subok = true))]
     #[expect(clippy::too_many_arguments, reason = "mirrors NumPy's signature")]
     fn __call__<'py>(
         &self,
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
         out: Option<&Bound<'py, PyAny>>,
-        r#where: Option<&Bound<'py, PyAny>>,
+        r#where: Maybe<'py>,
         casting: &str,
-        order: &str,
+        order: Option<&str>,
         dtype: Option<&Bound<'py, PyAny>>,
         subok: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let _ = subok;
-        let order = order_of(order)?;
+        let order = order_of(order, Order::Keep)?;
         let row = self.0;
         if args.len() < row.inputs || args.len() > row.inputs + row.outputs {
             return Err(PyTypeError::new_err(format!(
@@ -84,9 +86,13 @@ impl PyUfunc {
         let inputs: SmallVec<[Given<'py>; 3]> =
             args.iter().take(row.inputs).map(|arg| required(&arg)).collect::<PyResult<_>>()?;
         let outs = outputs(row, args, out)?;
-        let mask = mask(r#where)?;
+        let mask = r#where.0.as_ref().map(mask).transpose()?.flatten();
         let dtype = optional_dtype(dtype)?;
         let mut operands: SmallVec<[Operand<'_>; 3]> = inputs.iter().filter_map(Given::operand).collect();
+        if let [Operand::Number(Scalar::Int(value))] = &operands[..] {
+            let (value, dtype) = (*value, enter(py, || cupric::integer_dtype(*value))?);
+            operands[0] = Operand::Typed(dtype, Scalar::Int(value).to_bits(dtype));
+        }
         widen(row, &mut operands);
         let targets: SmallVec<[Option<&Array>; 2]> = outs.iter().map(|out| out.as_ref().map(|(_, out)| out)).collect();
         let results = enter(py, || {
@@ -129,17 +135,18 @@ fn outputs<'py>(row: &Ufunc, args: &Bound<'py, PyTuple>, out: Option<&Bound<'py,
     Ok(outs)
 }
 
-/// The mask of `where=`, unless it is plain `True`.
-pub(crate) fn mask(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Array>> {
-    let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
-    let value = match given(object)? {
-        Given::Array(array) => return Ok(Some(array.array.clone())),
-        Given::Number(Scalar::Bool(true)) => return Ok(None),
-        Given::Number(value) => value,
-        Given::Typed(dtype, bits) => Scalar::from_bits(dtype, bits),
-        Given::Other => return Err(PyTypeError::new_err("where must be an array of truth values")),
-    };
-    enter(object.py(), || cupric::full(&[], value, DType::Bool)).map(Some)
+/// The mask of `where=`, unless it is plain `True`. Arrays must hold truth values; all else is converted.
+pub(crate) fn mask(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    let py = object.py();
+    match given(object)? {
+        Given::Array(array) if array.array.dtype() == DType::Bool => Ok(Some(array.array.clone())),
+        Given::Array(array) => {
+            let (from, to) = (array.array.dtype(), DType::Bool);
+            enter(py, || Err(Error::CannotCast { from, to, casting: Casting::Safe, ufunc: None }))
+        }
+        Given::Number(Scalar::Bool(true)) => Ok(None),
+        _ => from_python(object, Some(to_numpy(py, DType::Bool)?.as_any())).map(Some),
+    }
 }
 
 fn wrap<'py>(py: Python<'py>, results: Results, outs: &Outs<'py>) -> PyResult<Bound<'py, PyAny>> {

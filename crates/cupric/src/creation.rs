@@ -46,6 +46,10 @@ pub fn arange(len: usize, dtype: DType) -> Result<Array> {
 /// When the step is zero or the length is not a number.
 pub fn arange_between(start: Scalar, stop: Scalar, step: Scalar, dtype: Option<DType>) -> Result<Array> {
     let dtype = dtype.unwrap_or_else(|| default_dtype(&[start, stop, step]));
+    if let (Scalar::Complex(..), _, _) | (_, Scalar::Complex(..), _) | (_, _, Scalar::Complex(..)) = (start, stop, step)
+    {
+        return Err(Error::Type("arange of complex numbers is not supported".into()));
+    }
     let len = match (start, stop, step) {
         (_, _, Scalar::Int(0)) => return Err(Error::ZeroDivision("division by zero".into())),
         (Scalar::Int(start), Scalar::Int(stop), Scalar::Int(step)) => {
@@ -60,7 +64,23 @@ pub fn arange_between(start: Scalar, stop: Scalar, step: Scalar, dtype: Option<D
             "arange() is only supported for booleans when the result has at most length 2.".into(),
         ));
     }
+    check_ends(start, step, len, dtype)?;
     progression(start, step, len, dtype)
+}
+
+/// The first two elements, from which the others follow, must fit an integer dtype.
+fn check_ends(start: Scalar, step: Scalar, len: usize, dtype: DType) -> Result<()> {
+    if !dtype.is_integer() {
+        return Ok(());
+    }
+    let second = match (start, step) {
+        (Scalar::Int(start), Scalar::Int(step)) => Scalar::Int(start.saturating_add(step)),
+        _ => Scalar::Float(real(start) + real(step)),
+    };
+    for value in [start, second].into_iter().take(len) {
+        value.to_bits_checked(dtype)?;
+    }
+    Ok(())
 }
 
 fn float_len(start: f64, stop: f64, step: f64) -> Result<usize> {
@@ -103,6 +123,19 @@ pub fn default_dtype(values: &[Scalar]) -> DType {
         })
         .collect();
     result_type(&typed)
+}
+
+/// The dtype of an integer that stands alone: int64, or uint64 where only that holds it.
+///
+/// # Errors
+/// When neither does.
+pub fn integer_dtype(value: i128) -> Result<DType> {
+    if i64::try_from(value).is_ok() {
+        return Ok(DType::Int64);
+    }
+    u64::try_from(value).map(|_| DType::UInt64).map_err(|_| {
+        Error::Type(format!("Unsupported dtype object: the integer {value} fits neither int64 nor uint64"))
+    })
 }
 
 /// `start + i * step`, as NumPy fills a range: the step is what lies between the first two elements.

@@ -2,11 +2,11 @@
 
 use crate::{
     array::Array,
-    reduction::count_true,
+    reduction::{Reduction, count_true, reduce},
     ufunc::{Operand, Options, call, row},
 };
 use cupric_core::{
-    DType, Dims, Error, Index, Layout, Order, Result, Selection, broadcast_shapes, normalize_axis, select,
+    DType, Dims, Error, Index, Layout, Order, Result, Scalar, Selection, broadcast_shapes, normalize_axis, select,
 };
 use cupric_ir::{Bounds, Gather, IndexOperand, Op, Operand as Elements, Scatter, Select, Step};
 use cupric_runtime::Storage;
@@ -267,6 +267,9 @@ impl Picks {
     fn gather(&self, bounds: Bounds) -> Result<Array> {
         let output = self.view.empty_beside(&self.shape, self.view.dtype())?;
         if output.size() == 0 {
+            if bounds == Bounds::Raise {
+                self.check_unread()?;
+            }
             return Ok(output);
         }
         let (shape, source, indices) = (self.shape.clone(), self.base(), self.indices()?);
@@ -292,7 +295,7 @@ impl Picks {
             .broadcast_to(&self.shape)
             .map_err(|_| Error::SelectionBroadcast { from: shaped.shape().to_vec(), into: self.shape.to_vec() })?;
         if self.shape.contains(&0) {
-            return Ok(());
+            return self.check_unread();
         }
         // Nor may the indices change while they are read.
         let apart = |(axis, array): &(usize, Array)| {
@@ -312,6 +315,24 @@ impl Picks {
         let mut reads: SmallVec<[&Arc<Storage>; 4]> = SmallVec::from_slice(&[shaped.storage()]);
         reads.extend(picks.arrays.iter().map(|(_, array)| array.storage()));
         self.view.enqueue(Step::Single(Box::new(op)), &reads, &[self.view.storage()])
+    }
+
+    /// Checks indices that no operation reads, since there is nothing to select. Waits for them.
+    fn check_unread(&self) -> Result<()> {
+        if self.broadcast.contains(&0) {
+            return Ok(());
+        }
+        for (axis, array) in &self.arrays {
+            let size = self.view.shape()[*axis];
+            for end in ["min", "max"] {
+                let Scalar::Int(index) = reduce(end, array, Reduction::default())?.item()? else { continue };
+                if index >= size as i128 || index < -(size as i128) {
+                    let (index, axis) = (index as isize, *axis);
+                    return Err(Error::IndexOutOfBounds { index, axis, size });
+                }
+            }
+        }
+        Ok(())
     }
 
     fn fitted(&self, array: &Array) -> Result<Array> {

@@ -29,12 +29,12 @@ pub mod ufunc;
 pub use self::devices::set_library_search;
 pub use self::{
     array::{Access, Array},
-    creation::{Endpoint, arange, arange_between, default_dtype, eye, full, linspace, ones, zeros},
+    creation::{Endpoint, arange, arange_between, default_dtype, eye, full, integer_dtype, linspace, ones, zeros},
     indexing::Item,
     logic::{NanEqual, allclose, isclose},
-    manipulation::{concatenate, stack},
+    manipulation::{concatenate, ravel, stack},
     product::{dot, matmul},
-    reduction::{KeepAxes, Reduction, Spread, count_true, mean, reduce, scan, spread},
+    reduction::{Initial, KeepAxes, Reduction, Spread, count_true, mean, reduce, scan, spread},
     sorting::sort,
 };
 pub use cupric_core::{

@@ -1,7 +1,7 @@
-//! Joining arrays.
+//! Joining arrays, and reading them as one axis.
 
-use crate::array::Array;
-use cupric_core::{DType, Dims, Error, Result, Typed, normalize_axis, result_type};
+use crate::{array::Array, ufunc::order_axes};
+use cupric_core::{DType, Dims, Error, Order, Result, Strides, Typed, normalize_axis, result_type};
 use smallvec::SmallVec;
 
 /// Joins arrays along an axis that they have; flattened first if `axis` is `None`.
@@ -45,6 +45,24 @@ pub fn concatenate(arrays: &[Array], axis: Option<isize>, dtype: Option<DType>) 
         start += array.shape()[axis];
     }
     Ok(joined)
+}
+
+/// The elements in one axis, in the order asked for: a view where the strides allow it, else a copy.
+///
+/// # Errors
+/// When there is not enough memory.
+pub fn ravel(a: &Array, order: Order) -> Result<Array> {
+    let column = a.is_column_major() && !a.is_row_major();
+    match order {
+        Order::ColumnMajor => a.reversed_axes().reshape(&[-1]),
+        Order::Any if column => a.reversed_axes().reshape(&[-1]),
+        Order::Keep if !a.is_row_major() => {
+            let axes = order_axes(a.shape(), &[a.layout().strides.clone()]);
+            let axes: Strides = axes.iter().map(|&axis| axis as isize).collect();
+            a.transpose(&axes)?.reshape(&[-1])
+        }
+        _ => a.reshape(&[-1]),
+    }
 }
 
 fn check(first: &Array, array: &Array, index: usize, axis: usize) -> Result<()> {

@@ -4,7 +4,10 @@ use crate::{
     array::Array,
     ufunc::{Operand, Options, call, row},
 };
-use cupric_core::{DType, Dims, Error, Part, Result, Scalar, normalize_axes, normalize_axis};
+use cupric_core::{
+    Bits, Casting, DType, Dims, Error, Part, Result, Scalar, broadcast_shapes, can_cast, cast_bits, normalize_axes,
+    normalize_axis,
+};
 use cupric_ir::{CompiledFold, Ex, Finish, Fold, Op, Parameter, ReduceStep, Register, Scan, Step, Ty, fold, trace};
 use rustc_hash::FxHashMap;
 use std::{cell::RefCell, sync::Arc};
@@ -21,7 +24,7 @@ pub struct Reduction<'a> {
     /// Whether reduced axes stay, with length 1.
     pub keep: KeepAxes,
     /// What to start from.
-    pub initial: Option<Scalar>,
+    pub initial: Initial<'a>,
     /// Which elements take part.
     pub mask: Option<&'a Array>,
 }
@@ -34,6 +37,30 @@ pub enum KeepAxes {
     No,
     /// They stay, with length 1.
     Yes,
+}
+
+/// What a reduction starts from.
+#[derive(Clone, Copy, Default)]
+pub enum Initial<'a> {
+    /// What changes nothing, where the fold has that.
+    #[default]
+    Identity,
+    /// The first element: there must be one.
+    First,
+    /// A number; one of Python's must fit the result's dtype.
+    Value(Operand<'a>),
+}
+
+impl Initial<'_> {
+    /// The number as an element of `dtype`, if one was given.
+    fn bits(self, dtype: DType) -> Result<Option<Bits>> {
+        match self {
+            Initial::Identity | Initial::First => Ok(None),
+            Initial::Value(Operand::Number(number)) => number.to_bits_checked(dtype).map(Some),
+            Initial::Value(Operand::Typed(from, bits)) => Ok(Some(cast_bits(from, dtype, bits))),
+            Initial::Value(Operand::Array(array)) => Ok(Some(array.item()?.to_bits(dtype))),
+        }
+    }
 }
 
 thread_local! {
@@ -61,6 +88,14 @@ fn named(name: &str) -> &'static Fold {
 pub fn reduce(name: &str, a: &Array, given: Reduction<'_>) -> Result<Array> {
     let fold = named(name);
     let accumulator = given.dtype.unwrap_or_else(|| fold.accumulator(a.dtype()));
+    if let Some(out) = given.out
+        && fold.is_position()
+        && !can_cast(out.dtype(), DType::Int64, Casting::Safe)
+    {
+        let (from, to) = (out.dtype(), DType::Int64);
+        return Err(Error::CannotCast { from, to, casting: Casting::Safe, ufunc: None });
+    }
+    let initial = given.initial.bits(accumulator)?;
     let masked;
     let a = match given.mask {
         Some(mask) => {
@@ -70,22 +105,18 @@ pub fn reduce(name: &str, a: &Array, given: Reduction<'_>) -> Result<Array> {
         None => a,
     };
     let result = fold_axes(fold, a, accumulator, given, plain_finish(fold, accumulator)?)?;
-    match given.initial {
-        Some(initial) => with_initial(fold, &result, initial, given.out),
+    match initial {
+        Some(initial) => with_initial(fold, &result, Operand::Typed(accumulator, initial), given.out),
         None => Ok(result),
     }
 }
 
 /// The elements, with those that do not take part replaced by what changes nothing.
-fn masked_out(
-    fold: &'static Fold,
-    a: &Array,
-    mask: &Array,
-    accumulator: DType,
-    initial: Option<Scalar>,
-) -> Result<Array> {
-    let neutral = match (compiled(fold, accumulator)?.identity.is_some(), initial) {
-        (true, _) => Scalar::Int(i128::from(matches!(fold.name, "prod" | "all"))),
+fn masked_out(fold: &'static Fold, a: &Array, mask: &Array, accumulator: DType, initial: Initial<'_>) -> Result<Array> {
+    check_mask(a, mask)?;
+    let has_identity = compiled(fold, accumulator)?.identity.is_some() && !matches!(initial, Initial::First);
+    let neutral = match (has_identity, initial.bits(accumulator)?) {
+        (true, _) => Scalar::Int(i128::from(matches!(fold.name, "prod" | "all"))).to_bits(accumulator),
         (false, Some(initial)) => initial,
         (false, None) => {
             return Err(Error::Value(format!(
@@ -95,14 +126,28 @@ fn masked_out(
         }
     };
     let wide = a.to_dtype(accumulator)?;
-    let neutral = Operand::Typed(accumulator, neutral.to_bits(accumulator));
+    let neutral = Operand::Typed(accumulator, neutral);
     Ok(call(row("where"), &[mask.into(), (&wide).into(), neutral], Options::default())?.remove(0))
 }
 
-fn with_initial(fold: &'static Fold, result: &Array, initial: Scalar, out: Option<&Array>) -> Result<Array> {
-    let initial = Operand::Typed(result.dtype(), initial.to_bits(result.dtype()));
+/// A mask says something about the elements that there are: it makes no more of them.
+fn check_mask(a: &Array, mask: &Array) -> Result<()> {
+    if mask.ndim() > a.ndim() {
+        return Err(Error::Value("input operand has more dimensions than allowed by the axis remapping".into()));
+    }
+    let shape = broadcast_shapes(&[a.shape(), mask.shape()])?;
+    if *shape == *a.shape() {
+        return Ok(());
+    }
+    Err(Error::OutputBroadcast { output: a.shape().to_vec(), shape: shape.to_vec() })
+}
+
+fn with_initial(fold: &'static Fold, result: &Array, initial: Operand<'_>, out: Option<&Array>) -> Result<Array> {
+    // An output of a narrower dtype holds the result already, as the caller asked for it.
+    let casting = Casting::Unsafe;
     let out = [out];
-    Ok(call(row(fold.ufunc), &[initial, result.into()], Options { out: &out, ..Options::default() })?.remove(0))
+    Ok(call(row(fold.ufunc), &[initial, result.into()], Options { out: &out, casting, ..Options::default() })?
+        .remove(0))
 }
 
 /// The registers as they are, rounded to the dtype of the result.
@@ -136,10 +181,7 @@ struct Axes {
 fn split(a: &Array, given: Option<&[isize]>) -> Result<Axes> {
     let mut reduced = match given {
         // A number has one axis here, as in NumPy: the one that it is repeated along.
-        Some(axes) if a.ndim() == 0 && axes.iter().all(|axis| matches!(axis, 0 | -1)) => {
-            normalize_axes(axes, 1)?;
-            Dims::new()
-        }
+        Some([0 | -1]) if a.ndim() == 0 => Dims::new(),
         Some(axes) => normalize_axes(axes, a.ndim())?,
         None => (0..a.ndim()).collect(),
     };
@@ -187,9 +229,10 @@ fn fold_into(
         None => a.empty_beside(shape, gives)?,
     };
     let nothing = axes.reduced.iter().any(|&axis| a.shape()[axis] == 0);
-    if nothing && !output.layout().is_empty() && compiled.identity.is_none() {
-        if let Some(initial) = given.initial {
-            output.fill(initial)?;
+    let needs_one = compiled.identity.is_none() || matches!(given.initial, Initial::First);
+    if nothing && !output.layout().is_empty() && needs_one {
+        if let Some(initial) = given.initial.bits(gives)? {
+            output.assign_operand(Operand::Typed(gives, initial), None)?;
             return Ok(output);
         }
         return Err(empty_error(compiled.fold));
@@ -247,6 +290,7 @@ enum Count {
 
 fn counted(a: &Array, axes: &Axes, given: Reduction<'_>) -> Result<Count> {
     let Some(mask) = given.mask else { return Ok(Count::Same(count(a, axes) as f64)) };
+    check_mask(a, mask)?;
     let mask = mask.broadcast_to(a.shape())?;
     let sum = Reduction { axes: given.axes, keep: given.keep, dtype: Some(DType::Int64), ..Reduction::default() };
     Ok(Count::Each(reduce("sum", &mask, sum)?))
@@ -257,8 +301,14 @@ fn counted(a: &Array, axes: &Axes, given: Reduction<'_>) -> Result<Count> {
 /// # Errors
 /// As [`reduce`].
 pub fn mean(a: &Array, given: Reduction<'_>) -> Result<Array> {
+    check_axes(a, given)?;
     let gives = given.dtype.unwrap_or_else(|| inexact(a.dtype()));
     scaled_sum(a, given, gives, 0.0, Root::No)
+}
+
+/// Means count along axes, of which a number has none.
+fn check_axes(a: &Array, given: Reduction<'_>) -> Result<()> {
+    given.axes.map_or(Ok(()), |axes| normalize_axes(axes, a.ndim()).map(drop))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -275,14 +325,14 @@ fn scaled_sum(a: &Array, given: Reduction<'_>, gives: DType, correction: f64, ro
     let masked;
     let a = match given.mask {
         Some(mask) => {
-            masked = masked_out(named("sum"), a, mask, wide(gives), None)?;
+            masked = masked_out(named("sum"), a, mask, wide(gives), Initial::Identity)?;
             &masked
         }
         None => a,
     };
-    let plain = Reduction { mask: None, initial: None, ..given };
+    let plain = Reduction { mask: None, initial: Initial::Identity, ..given };
     match count {
-        Count::Same(count) => {
+        Count::Same(count) if inexact(gives) == gives => {
             let ty = compiled.state[0];
             let divisor = Scalar::Float((count - correction).max(0.0)).to_bits(ty.dtype()).0[0];
             let finish = finish(&compiled.state, vec![Parameter { ty, bits: divisor }], |state, scalars| {
@@ -292,11 +342,23 @@ fn scaled_sum(a: &Array, given: Reduction<'_>, gives: DType, correction: f64, ro
             });
             fold_into(&compiled, a, &axes, plain, gives, finish)
         }
-        Count::Each(count) => {
+        count => {
+            // Sums of integers are rounded towards zero only once they are divided.
             let sum = reduce("sum", a, Reduction { dtype: Some(wide(gives)), out: None, ..plain })?;
-            let divisor = call(row("subtract"), &[(&count).into(), correction.into()], Options::default())?;
-            let divisor = call(row("maximum"), &[(&divisor[0]).into(), 0.0.into()], Options::default())?;
-            let scaled = call(row("divide"), &[(&sum).into(), (&divisor[0]).into()], Options::default())?.remove(0);
+            let one = |name: &str, left: Operand<'_>, right: Operand<'_>| {
+                Ok::<_, Error>(call(row(name), &[left, right], Options::default())?.remove(0))
+            };
+            let scaled = match count {
+                Count::Same(count) => {
+                    let divisor = Scalar::Float((count - correction).max(0.0)).to_bits(DType::Float64);
+                    one("divide", (&sum).into(), Operand::Typed(DType::Float64, divisor))?
+                }
+                Count::Each(count) => {
+                    let divisor = one("subtract", (&count).into(), correction.into())?;
+                    let divisor = one("maximum", (&divisor).into(), 0.0.into())?;
+                    one("divide", (&sum).into(), (&divisor).into())?
+                }
+            };
             let scaled = match root {
                 Root::Square => call(row("sqrt"), &[(&scaled).into()], Options::default())?.remove(0),
                 Root::No => scaled,
@@ -330,7 +392,9 @@ pub enum Spread {
 /// # Errors
 /// As [`reduce`].
 pub fn spread(a: &Array, given: Reduction<'_>, ddof: f64, what: Spread) -> Result<Array> {
+    check_axes(a, given)?;
     let dtype = given.dtype.unwrap_or_else(|| inexact(a.dtype()));
+    let gives = given.dtype.unwrap_or_else(|| dtype.component());
     let centred = Reduction {
         axes: given.axes,
         dtype: Some(wide(dtype)),
@@ -339,11 +403,13 @@ pub fn spread(a: &Array, given: Reduction<'_>, ddof: f64, what: Spread) -> Resul
         ..Reduction::default()
     };
     let mean = mean(a, centred)?;
-    let values = a.to_dtype(wide(dtype))?;
+    // The difference from an integer mean, or of complex numbers from a real one, keeps what they have.
+    let whole = inexact(dtype) != dtype || a.dtype().is_complex() && !dtype.is_complex();
+    let values = if whole { a.clone() } else { a.to_dtype(wide(dtype))? };
     let difference = call(row("subtract"), &[(&values).into(), (&mean).into()], Options::default())?.remove(0);
     let squares = squared_size(&difference)?;
     let root = if what == Spread::Deviation { Root::Square } else { Root::No };
-    scaled_sum(&squares, given, dtype.component(), ddof, root)
+    scaled_sum(&squares, given, gives, ddof, root)
 }
 
 /// `|x|**2`, without a detour over the root.

@@ -22,8 +22,10 @@ pub fn sort(a: &Array, axis: Option<isize>, answer: Sorted) -> Result<Array> {
     let (a, axis) = match axis {
         Some(axis) if a.ndim() > 0 => (a, normalize_axis(axis, a.ndim())?),
         Some(axis) => {
-            normalize_axis(axis, a.ndim())?;
-            (a, 0)
+            // A number has no order, but one position.
+            normalize_axis(axis, usize::from(answer == Sorted::Positions))?;
+            flat = a.reshape(&[-1])?;
+            (&flat, 0)
         }
         None => {
             flat = a.reshape(&[-1])?;

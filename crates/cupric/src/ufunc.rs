@@ -183,7 +183,8 @@ fn check_inputs(row: &Ufunc, inputs: &[Operand<'_>], body: &Body, options: Optio
     if row.name == "power" && signed && inputs.get(1).is_some_and(is_negative) {
         return Err(Error::Value("Integers to negative integer powers are not allowed.".into()));
     }
-    if options.dtype.is_none() {
+    // Promotion alone does nothing that these two forbid.
+    if options.dtype.is_none() && matches!(options.casting, Casting::SameKind | Casting::Unsafe) {
         return Ok(());
     }
     for (operand, (input, &to)) in inputs.iter().zip(&body.takes).enumerate() {
@@ -306,25 +307,26 @@ fn kept_order(inputs: &[Operand<'_>], shape: &[usize], item: usize) -> Arc<Layou
     layout.into()
 }
 
-/// Axes from the outermost to the innermost; a zero stride has no say.
-fn order_axes(shape: &[usize], strides: &[Strides]) -> Dims {
-    let mut axes: Dims = Dims::new();
-    for axis in 0..shape.len() {
-        let mut place = axes.len();
-        for (index, &other) in axes.iter().enumerate().rev() {
-            let votes = strides.iter().filter(|s| s[axis] != 0 && s[other] != 0);
-            let outer = votes.clone().any(|s| s[axis].unsigned_abs() > s[other].unsigned_abs());
-            let inner = votes.clone().any(|s| s[axis].unsigned_abs() <= s[other].unsigned_abs());
-            if inner {
+/// Axes from the outermost to the innermost; a zero stride has no say, nor has an axis of length 1.
+pub(crate) fn order_axes(shape: &[usize], strides: &[Strides]) -> Dims {
+    let mut inner = Dims::new();
+    for axis in (0..shape.len()).rev() {
+        let mut place = inner.len();
+        for (index, &other) in inner.iter().enumerate().rev() {
+            let says = |s: &&Strides| shape[axis] != 1 && shape[other] != 1 && s[axis] != 0 && s[other] != 0;
+            let mut votes = strides.iter().filter(says).peekable();
+            if votes.peek().is_none() {
+                continue;
+            }
+            if votes.any(|s| s[other].unsigned_abs() <= s[axis].unsigned_abs()) {
                 break;
             }
-            if outer {
-                place = index;
-            }
+            place = index;
         }
-        axes.insert(place, axis);
+        inner.insert(place, axis);
     }
-    axes
+    inner.reverse();
+    inner
 }
 
 fn run(body: &Arc<Body>, inputs: &[Operand<'_>], outputs: &[Array], mask: Option<&Array>, shape: Dims) -> Result<()> {
