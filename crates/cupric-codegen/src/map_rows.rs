@@ -33,7 +33,10 @@ pub(crate) fn plan(scope: &Scope, job: &Job, walk: &Walk) -> Launch {
     let (inner, outer) = (walk.dims[walk.dims.len() - 1], &walk.dims[..walk.dims.len() - 1]);
     let groups = inner.div_ceil(count);
     let threads = outer.iter().product::<usize>() * groups;
-    let width = scope.width((threads + THREADS) * count, walk.spans());
+    // The axes that are indexed are none of the walk's.
+    let indexed = job.gathered.iter().flat_map(|gathered| &gathered.axes);
+    let reach = indexed.flat_map(|&(length, stride)| [length, stride.unsigned_abs()]);
+    let width = scope.width((threads + THREADS) * count, walk.spans().chain(reach));
     let plan = Plan { job, count, outer: outer.len(), modes: walk.modes(job, count), width };
     let mut shape = Shape::new(width).count("threads", threads).count("count", inner);
     if uses_position(job.graph) {

@@ -35,7 +35,8 @@ pub(crate) fn plan(scope: &Scope, scatter: &Scatter) -> Result<Program> {
         bound.layout = Layout { shape: dims.clone(), strides: steps.clone(), offset: bound.layout.offset };
     }
     let slot_count = scatter.target_len.max(1);
-    let width = scope.width(count + 256, bounds.iter().map(Bound::span).chain([slot_count]));
+    let jumps = scatter.indices.iter().map(|index| index.stride.unsigned_abs());
+    let width = scope.width(count + 256, bounds.iter().map(Bound::span).chain([slot_count]).chain(jumps));
     let aligned = |bound: &Bound| if bound.is_aligned() { Mode::Each } else { Mode::Bytes };
     let mut modes: Vec<Mode> = bounds.iter().map(aligned).collect();
     if scatter.indices.iter().any(|index| index.stride.unsigned_abs() % bounds[0].item() != 0) {

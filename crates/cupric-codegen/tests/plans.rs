@@ -5,7 +5,7 @@ mod common;
 use common::{map, packed, reduce, scalar};
 use cupric_codegen::{Argument, DeviceLimits, FAILURE_WORDS, Failure, Planner, Program, decode_failure, pack_kernels};
 use cupric_core::{DType, Layout};
-use cupric_ir::{Bounds, Gather, IndexOperand, Input, Op, Operand, Scan, Sort, Sorted, Step, fold, fuse};
+use cupric_ir::{Bounds, Gather, IndexOperand, Input, Op, Operand, Scan, Scatter, Sort, Sorted, Step, fold, fuse};
 use std::{collections::BTreeSet, sync::Arc};
 
 fn plan(op: &Op) -> Program {
@@ -148,6 +148,28 @@ fn a_gather_names_the_failure_buffer() {
     let shape = [10][..].into();
     let program = plan(&Op::Gather(Gather { shape, source, indices, bounds: Bounds::Raise, output: flat(3, 10) }));
     assert!(program.launches[0].arguments.contains(&Argument::Failure));
+}
+
+#[test]
+fn long_axes_that_are_indexed_take_wide_indices() {
+    let narrow = |length: usize, stride: isize| {
+        let still = |storage: u64| {
+            let mut operand = flat(storage, 10);
+            Arc::make_mut(&mut operand.layout).strides[0] = 0;
+            operand
+        };
+        let indices = || vec![IndexOperand { operand: packed(2, DType::Int64, &[10]), length, stride }];
+        let (shape, bounds) = ([10][..].into(), Bounds::Raise);
+        let gather = Gather { shape, source: still(1), indices: indices(), bounds, output: flat(3, 10) };
+        let (shape, source) = ([10][..].into(), flat(1, 10));
+        let scatter = Scatter { shape, target: still(3), target_len: length, indices: indices(), source, bounds };
+        [Op::Gather(gather), Op::Scatter(scatter)]
+            .map(|op| plan(&op).launches[0].kernel.source.contains("using Index = u32;"))
+    };
+    assert_eq!(narrow(1000, 4), [true; 2]);
+    assert_eq!(narrow((1 << 31) + 5, 1), [false; 2]);
+    assert_eq!(narrow(2, 1 << 31), [false; 2]);
+    assert_eq!(narrow(2, -(1 << 33)), [false; 2]);
 }
 
 #[test]
