@@ -21,6 +21,7 @@ use crate::{
     staging::Staging,
 };
 use cupric_codegen::{DeviceLimits, Planner, Program};
+use cupric_core::Error;
 use cupric_ir::{MatMul, Op};
 use cupric_runtime::{Backend, Blocking, Config, DeviceKind, RawEvent, RawStream, Ticket, Timing, Waiting};
 use smallvec::SmallVec;
@@ -155,15 +156,33 @@ impl GpuBackend {
     /// same bits, while the better ones are made in the background.
     fn run(&self, stream: Stream, op: &Op, addresses: &[u64], workspace: u64) -> cupric_core::Result<Option<Ticket>> {
         let program = self.planner.plan(op, addresses)?;
+        let mut lack = None;
         if self.kernels.tier() != Tier::Compiler
             && !self.prepare(&program)?
             && let Some(general) = self.planner.plan_packed(op, addresses)
             && let Some(loaded) = self.known(&general)?
         {
-            return self.run_general(stream, op, &general, &loaded, addresses);
+            match self.scratch(general.workspace) {
+                Ok(scratch) => return self.run_general(stream, op, &general, &loaded, addresses, scratch),
+                Err(error) => lack = Some(error),
+            }
         }
-        let loaded = self.loaded(&program)?;
+        // What there was no memory for is better waited for; without a compiler that lack is what to tell of.
+        let loaded = self.loaded(&program).map_err(|error| lack.unwrap_or_else(|| error.into()))?;
         self.launch(stream, op, &program, &loaded, addresses, workspace)
+    }
+
+    /// Scratch memory for general kernels: from the driver, since the pool was not asked for it.
+    fn scratch(&self, bytes: usize) -> cupric_core::Result<u64> {
+        if bytes == 0 {
+            return Ok(0);
+        }
+        self.allocate(bytes).map_err(|error| match (error, self.memory()) {
+            (Error::OutOfMemory { cached, limit, holders, .. }, Ok((free, total))) => {
+                Error::OutOfMemory { requested: bytes, free, total, cached, limit, holders }
+            }
+            (error, _) => error,
+        })
     }
 
     /// All kernels of a program, if they are there.
@@ -171,8 +190,8 @@ impl GpuBackend {
         program.launches.iter().map(|launch| self.kernels.ready(&launch.kernel)).collect()
     }
 
-    /// Runs a program of general kernels. Its scratch memory comes from the driver and goes back at once, which waits for the
-    /// launches: this is for first calls, and the pool was not asked for it.
+    /// Runs a program of general kernels. Its scratch memory goes back at once, which waits for the launches: this is for first
+    /// calls.
     fn run_general(
         &self,
         stream: Stream,
@@ -180,13 +199,12 @@ impl GpuBackend {
         program: &Program,
         loaded: &[Arc<Loaded>],
         addresses: &[u64],
+        scratch: u64,
     ) -> cupric_core::Result<Option<Ticket>> {
-        if program.workspace == 0 {
-            return self.launch(stream, op, program, loaded, addresses, 0);
+        let outcome = self.launch(stream, op, program, loaded, addresses, scratch);
+        if program.workspace > 0 {
+            self.release(scratch, program.workspace);
         }
-        let workspace = self.allocate(program.workspace)?;
-        let outcome = self.launch(stream, op, program, loaded, addresses, workspace);
-        self.release(workspace, program.workspace);
         outcome
     }
 

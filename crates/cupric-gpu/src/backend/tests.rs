@@ -135,6 +135,42 @@ fn what_the_pack_lacks_is_compiled_once() {
     assert_eq!(lock(&world.driver.seen).launches.len(), 2);
 }
 
+/// The sum of every second element: general kernels copy them first.
+fn strided_addition() -> Op {
+    let Op::Map(mut op) = addition() else { unreachable!("an addition is a map") };
+    op.inputs.iter_mut().for_each(|input| Arc::make_mut(&mut input.layout).strides[0] = 8);
+    Op::Map(op)
+}
+
+#[test]
+fn without_memory_for_general_kernels_the_compiler_is_waited_for() {
+    let op = strided_addition();
+    let planner = Planner::new(DeviceLimits { sm_count: 1, ..DeviceLimits::default() });
+    let general = planner.plan_packed(&op, &ADDRESSES).unwrap();
+    assert!(general.workspace > 0);
+    let mut kernels: Vec<&Kernel> = general.launches.iter().map(|launch| &*launch.kernel).collect();
+    kernels.sort_by_key(|kernel| kernel.key);
+    kernels.dedup_by_key(|kernel| kernel.key);
+    let launched =
+        |world: &World| lock(&world.driver.seen).launches.iter().map(|seen| seen.0.clone()).collect::<Vec<_>>();
+
+    let roomy = world(Tier::Both, &kernels, Fake::default());
+    execute(&roomy, &op).unwrap();
+    assert_eq!(launched(&roomy), general.launches.iter().map(|launch| launch.kernel.name.clone()).collect::<Vec<_>>());
+
+    let full = world(Tier::Both, &kernels, Fake::default());
+    lock(&full.driver.seen).full = true;
+    execute(&full, &op).unwrap();
+    assert_eq!(launched(&full), [kernel_of(&op).name.clone()]);
+
+    for (tier, missing) in [(Tier::Both, true), (Tier::Pack, false)] {
+        let alone = world(tier, &kernels, Fake { missing, ..Fake::default() });
+        lock(&alone.driver.seen).full = true;
+        let error = execute(&alone, &op).unwrap_err();
+        assert!(matches!(error, Error::OutOfMemory { requested, .. } if requested == general.workspace), "{error}");
+    }
+}
+
 #[test]
 fn the_second_tier_compiles_even_what_the_pack_has() {
     let op = addition();
