@@ -107,7 +107,7 @@ functions! {
         cuMemHostRegister_v2(*mut c_void, usize, c_uint);
         cuMemHostUnregister(*mut c_void);
         cuMemHostGetDevicePointer_v2(*mut u64, *mut c_void, c_uint);
-        cuPointerGetAttribute(*mut c_void, i32, u64);
+        cuPointerGetAttributes(c_uint, *const i32, *mut *mut c_void, u64);
         cuMemcpyHtoDAsync_v2(u64, *const c_void, usize, usize);
         cuMemcpyDtoHAsync_v2(*mut c_void, u64, usize, usize);
         cuMemcpyDtoDAsync_v2(u64, u64, usize, usize);
@@ -266,17 +266,6 @@ impl CudaDriver {
         call!(self.api.cuDeviceGetUuid_v2(uuid.as_mut_ptr(), device.0))?;
         call!(self.api.cuDeviceTotalMem_v2(&mut total, device.0))?;
         Ok(Identity { name: text_of(&name), uuid, pci_bus: text_of(&pci_bus), total_memory: total as u64 })
-    }
-
-    /// One attribute of an address, `None` where the driver knows nothing of it.
-    fn pointer_attribute(&self, attribute: i32, address: u64) -> Result<Option<u32>> {
-        // Wide enough for every attribute asked here, whatever its width.
-        let mut value = 0_u64;
-        match call!(self.api.cuPointerGetAttribute((&raw mut value).cast(), attribute, address)) {
-            Ok(()) => Ok(Some(value as u32)),
-            Err(GpuError::Driver { code: INVALID_VALUE, .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 }
 
@@ -445,22 +434,23 @@ impl Driver for CudaDriver {
     }
 
     fn pointer_info(&self, address: u64) -> Result<PointerInfo> {
-        const MEMORY_TYPE: i32 = 2;
-        const IS_MANAGED: i32 = 8;
-        const DEVICE_ORDINAL: i32 = 9;
-        let Some(memory_type) = self.pointer_attribute(MEMORY_TYPE, address)? else {
-            return Ok(PointerInfo { kind: MemoryKind::Unregistered, device: None });
-        };
-        let managed = self.pointer_attribute(IS_MANAGED, address)?.is_some_and(|value| value as u8 != 0);
-        let kind = match (managed, memory_type) {
+        // Memory type, whether it is managed, device ordinal. Asked for one by one, an unknown address would be a failure, which
+        // tools report.
+        const ASKED: [i32; 3] = [2, 8, 9];
+        // Wide enough for every attribute asked here, and zero where the driver knows nothing.
+        let (mut memory_type, mut managed, mut ordinal) = (0_u64, 0_u64, 0_u64);
+        let mut answers =
+            [&raw mut memory_type, &raw mut managed, &raw mut ordinal].map(|answer| answer.cast::<c_void>());
+        call!(self.api.cuPointerGetAttributes(ASKED.len() as c_uint, ASKED.as_ptr(), answers.as_mut_ptr(), address))?;
+        let kind = match (managed as u8 != 0, memory_type as u32) {
             (true, _) => MemoryKind::Managed,
             (false, 1) => MemoryKind::Host,
             (false, 2) => MemoryKind::Device,
             (false, _) => MemoryKind::Unregistered,
         };
         // The driver writes -2 for an address that belongs to no device.
-        let ordinal = self.pointer_attribute(DEVICE_ORDINAL, address)?.map(|value| value as i32);
-        Ok(PointerInfo { kind, device: ordinal.filter(|&ordinal| ordinal >= 0).map(Device) })
+        let known = kind != MemoryKind::Unregistered && ordinal as i32 >= 0;
+        Ok(PointerInfo { kind, device: known.then_some(Device(ordinal as i32)) })
     }
 
     unsafe fn copy_to_device(&self, to: DevicePtr, from: *const c_void, bytes: usize, stream: Stream) -> Result<()> {
