@@ -114,6 +114,19 @@ def test_gathers_and_scatters(large):
     assert b.size == N and at(b, (1, N - 1, HALF)) == [100, 100 + (26 & 7), 100 + (23 & 7)]
 
 
+def test_indices_with_long_steps():
+    # Each step along the first axis is longer than 2**31 bytes.
+    for shape, dtype in (((2, HALF + 7), "i1"), ((2, (HALF >> 3) + 7), "f8")):
+        a, last = cp.zeros(shape, dtype), shape[1] - 1
+        rows, columns = cp.array([1, 0, 1]), cp.array([last, 3, 5])
+        a[rows, columns] = cp.array([1, 2, 3], dtype)
+        assert [float(a[place]) for place in ((1, last), (0, 3), (1, 5), (0, last))] == [1, 2, 3, 0]
+        assert a[rows, columns].tolist() == [1, 2, 3] and a[cp.array([1, 0]), 5].tolist() == [3, 0]
+        assert float(a[cp.array([1])].sum()) == 4
+        a[cp.array([1]), -9:] = 7
+        assert float(a.sum()) == 7 * 9 + 5
+
+
 def test_masks_and_positions(large):
     assert cp.flatnonzero(large).tolist() == list(MARKS)
     assert large[large > 3].tolist() == [4, 5, 6, 7]

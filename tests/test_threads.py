@@ -302,7 +302,7 @@ def test_a_damaged_pack_is_done_without(damage, compiler, tmp_path):
         damaged = {"empty": b"", "half": pack.read_bytes()[: len(content) // 2], "changed": bytes(content)}
         if damage in damaged:
             (tmp_path / pack.name).write_bytes(damaged[damage])
-    settings = {"CUPRIC_PACK": str(tmp_path), "CUPRIC_CACHE_DIR": str(tmp_path / "cache")}
+    settings = {"CUPRIC_PACK": str(tmp_path), "CUPRIC_CACHE_DIR": str(tmp_path / "cache"), "CUPRIC_TIER": "0"}
     assert many(1, "cuda", **settings) == ["True"]
 
 
