@@ -553,3 +553,76 @@ def test_data_pointer():
     assert isinstance(a.data.ptr, int) and a[2:].data.ptr == a.data.ptr + 16
     a += 1
     assert a.tolist() == list(range(1, 11))
+
+
+# --- recorded work
+
+
+def test_a_graph_does_its_work_again_with_what_its_arrays_hold_then():
+    a, stream = cp.arange(100_000.0), cp.cuda.Stream(non_blocking=True)
+    with stream:
+        stream.begin_capture()
+        assert stream.is_capturing()
+        b = cp.sqrt(a) * 2 + 1
+        total = b.sum()
+        a += 1
+        largest = cp.sort(b)[-1:] @ cp.ones(1)
+        graph = stream.end_capture()
+    assert not stream.is_capturing()
+    for turn in range(3):
+        graph.launch(stream)
+        stream.synchronize()
+        expected = np.sqrt(np.arange(100_000.0) + turn) * 2 + 1
+        np.testing.assert_allclose(b.get(), expected, rtol=1e-15)
+        np.testing.assert_allclose([float(total), float(largest)], [expected.sum(), expected[-1]], rtol=1e-12)
+    assert float(a[0]) == 3
+
+
+def test_a_graph_keeps_its_memory():
+    stream = cp.cuda.Stream()
+    with stream:
+        a = cp.arange(5000)
+        stream.begin_capture()
+        b = cp.cumsum(a[::-1] * 2)
+        graph = stream.end_capture()
+        out = b.copy()
+        del a, b
+        others = [cp.full(5000, 7) for _ in range(20)]
+        graph.launch()
+        stream.synchronize()
+    assert all(int(other.sum()) == 35_000 for other in others) and out.shape == (5000,)
+
+
+def test_a_graph_waits_for_work_on_other_streams():
+    stream = cp.cuda.Stream(non_blocking=True)
+    a = cp.zeros(200_000)
+    with stream:
+        stream.begin_capture()
+        b = a + 1
+        graph = stream.end_capture()
+    for turn in range(20):
+        a[...] = turn
+        graph.launch(stream)
+        assert float(b[-1]) == turn + 1
+
+
+def test_nothing_is_looked_at_while_a_stream_is_recorded():
+    a, stream = cp.arange(5000), cp.cuda.Stream()
+    with stream:
+        stream.begin_capture()
+        b = a * 2
+        for look in (b.get, lambda: int(b[1]), stream.synchronize, lambda: cp.asarray(np.arange(9))):
+            with pytest.raises(RuntimeError, match="captured"):
+                look()
+        with pytest.raises(RuntimeError, match="already"):
+            stream.begin_capture()
+        graph = stream.end_capture()
+    graph.launch(stream)
+    assert int(b.sum()) == 4999 * 5000
+
+
+def test_what_cannot_be_recorded_is_told():
+    with pytest.raises(RuntimeError, match="null stream"):
+        cp.cuda.Stream.null.begin_capture()
+    with pytest.raises(RuntimeError, match="not being captured"):
+        cp.cuda.Stream().end_capture()

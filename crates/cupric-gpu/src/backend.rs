@@ -5,13 +5,14 @@ use crate::{
     compiler::Compiler,
     disk_cache::DiskCache,
     driver::{
-        Attribute, DevicePtr, Driver, Event, EventFlags, Fill, HostFlags, MemoryInfo, Progress, Properties, Stream,
-        StreamKind,
+        Attribute, CaptureMode, DevicePtr, Driver, Event, EventFlags, Fill, HostFlags, MemoryInfo, Progress,
+        Properties, Stream, StreamKind,
     },
     error::Result,
     events::Events,
     failures::Failures,
     gpu::Gpu,
+    graph::CapturedGraph,
     installation::pack_file,
     kernels::{Kernels, Loaded, Tier},
     launch::{Places, launch_program, may_fail},
@@ -23,7 +24,7 @@ use crate::{
 use cupric_codegen::{DeviceLimits, Planner, Program};
 use cupric_core::Error;
 use cupric_ir::{MatMul, Op};
-use cupric_runtime::{Backend, Blocking, Config, DeviceKind, RawEvent, RawStream, Ticket, Timing, Waiting};
+use cupric_runtime::{Backend, Blocking, Config, DeviceKind, RawEvent, RawStream, Recording, Ticket, Timing, Waiting};
 use smallvec::SmallVec;
 use std::{any::Any, path::Path, ptr::NonNull, sync::Arc};
 
@@ -160,6 +161,8 @@ impl GpuBackend {
         if self.kernels.tier() != Tier::Compiler
             && !self.prepare(&program)?
             && let Some(general) = self.planner.plan_packed(op, addresses)
+            // What is recorded must not use memory that goes back at once.
+            && (general.workspace == 0 || !self.gpu.enter()?.is_capturing(stream)?)
             && let Some(loaded) = self.known(&general)?
         {
             match self.scratch(general.workspace) {
@@ -407,6 +410,19 @@ impl Backend for GpuBackend {
             Op::Map(_) | Op::Gather(_) | Op::Random(_) => Ok(0),
             _ => Ok(self.planner.plan(op, &[])?.workspace),
         }
+    }
+
+    fn begin_capture(&self, raw: RawStream) -> cupric_core::Result<()> {
+        // Modules may be loaded and memory taken meanwhile: neither disturbs what is recorded.
+        Ok(self.gpu.enter()?.begin_capture(stream(raw), CaptureMode::RELAXED)?)
+    }
+
+    fn end_capture(&self, raw: RawStream) -> cupric_core::Result<Option<Box<dyn Recording>>> {
+        Ok(Some(Box::new(CapturedGraph::end(&self.gpu, stream(raw))?)))
+    }
+
+    fn records(&self) -> bool {
+        true
     }
 
     fn worthwhile_traffic(&self) -> usize {

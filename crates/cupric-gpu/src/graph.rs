@@ -1,47 +1,28 @@
-//! Work of a stream, recorded once and launched as often as wanted.
+//! Work of a stream, recorded by the driver.
 
 use crate::{
-    backend::{GpuBackend, stream},
-    driver::{CaptureMode, Executable, Graph},
+    backend::stream,
+    driver::{Executable, Graph, Stream},
     gpu::Gpu,
 };
 use cupric_core::Result;
-use cupric_runtime::RawStream;
+use cupric_runtime::{RawStream, Recording};
 use std::sync::Arc;
 
-/// Captured work. Whatever memory it uses must stay allocated as long as it is launched.
-pub struct CapturedGraph {
+/// Captured work. Whoever launches it keeps the memory that it uses.
+pub(crate) struct CapturedGraph {
     gpu: Arc<Gpu>,
     graph: Graph,
     executable: Executable,
 }
 
-impl GpuBackend {
-    /// Begins to record a stream's work instead of running it.
-    ///
-    /// # Errors
-    /// When the driver refuses: the null stream cannot be recorded.
-    pub fn begin_capture(&self, raw: RawStream, mode: CaptureMode) -> Result<()> {
-        Ok(self.gpu().enter()?.begin_capture(stream(raw), mode)?)
-    }
-
-    /// Whether a stream's work is being recorded.
-    ///
-    /// # Errors
-    /// When the driver refuses.
-    pub fn is_capturing(&self, raw: RawStream) -> Result<bool> {
-        Ok(self.gpu().enter()?.is_capturing(stream(raw))?)
-    }
-
-    /// Ends a recording.
-    ///
-    /// # Errors
-    /// When something in it could not be recorded.
-    pub fn end_capture(&self, raw: RawStream) -> Result<CapturedGraph> {
-        let driver = self.gpu().enter()?;
-        let graph = driver.end_capture(stream(raw))?;
+impl CapturedGraph {
+    /// Ends a stream's capture.
+    pub(crate) fn end(gpu: &Arc<Gpu>, from: Stream) -> Result<CapturedGraph> {
+        let driver = gpu.enter()?;
+        let graph = driver.end_capture(from)?;
         match driver.instantiate(graph) {
-            Ok(executable) => Ok(CapturedGraph { gpu: self.gpu().clone(), graph, executable }),
+            Ok(executable) => Ok(CapturedGraph { gpu: gpu.clone(), graph, executable }),
             Err(error) => {
                 // SAFETY: nobody else knows the graph.
                 let _ = unsafe { driver.destroy_graph(graph) };
@@ -51,31 +32,18 @@ impl GpuBackend {
     }
 }
 
-impl CapturedGraph {
-    /// Launches the recorded work.
-    ///
-    /// # Safety
-    /// The memory that it uses is still allocated, and no other work races for it.
-    ///
-    /// # Errors
-    /// When the driver refuses.
-    pub unsafe fn launch(&self, raw: RawStream) -> Result<()> {
-        // SAFETY: the caller vouches for the memory.
+impl Recording for CapturedGraph {
+    fn launch(&self, raw: RawStream) -> Result<()> {
+        // SAFETY: whoever holds the recording holds its memory, and orders it with other work.
         Ok(unsafe { self.gpu.enter()?.launch_graph(self.executable, stream(raw)) }?)
     }
 
-    /// Loads it onto the device ahead of its first launch.
-    ///
-    /// # Errors
-    /// When the driver refuses.
-    pub fn upload(&self, raw: RawStream) -> Result<()> {
+    fn upload(&self, raw: RawStream) -> Result<()> {
         Ok(self.gpu.enter()?.upload_graph(self.executable, stream(raw))?)
     }
 
-    /// The driver's handle.
-    #[must_use]
-    pub const fn raw(&self) -> Graph {
-        self.graph
+    fn raw(&self) -> u64 {
+        self.graph.raw() as u64
     }
 }
 

@@ -38,7 +38,6 @@ pub use self::{
         PointerInfo, Progress, Properties, Stream, StreamKind,
     },
     error::{GpuError, Result},
-    graph::CapturedGraph,
     installation::{device_count, driver_version, open, set_library_search, set_pack_folder},
     library::{Library, Place, Soname, Spec},
     make_pack::{make_pack, pack_content},

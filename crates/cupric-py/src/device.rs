@@ -8,7 +8,7 @@ use crate::{
 use cupric::{
     Array, DType,
     runtime::{
-        self, Allocator, Blocking, Device, DeviceKind, Event, Pool, RawStream, Running, Stream, Timing, Waiting,
+        self, Allocator, Blocking, Device, DeviceKind, Event, Graph, Pool, RawStream, Running, Stream, Timing, Waiting,
         current_stream, use_stream,
     },
 };
@@ -152,6 +152,20 @@ impl PyStream {
         enter_waiting(py, || self.0.wait_event(&event.0))
     }
 
+    /// Begins to record what the stream is asked for instead of doing it.
+    fn begin_capture(&self, py: Python<'_>) -> PyResult<()> {
+        enter_waiting(py, || self.0.begin_capture())
+    }
+
+    /// Ends the recording.
+    fn end_capture(&self, py: Python<'_>) -> PyResult<PyGraph> {
+        enter_waiting(py, || self.0.end_capture()).map(PyGraph)
+    }
+
+    fn is_capturing(&self) -> bool {
+        self.0.is_capturing()
+    }
+
     /// The driver's handle; from now on no work waits in this stream's queue.
     fn expose(&self, py: Python<'_>) -> PyResult<u64> {
         enter_waiting(py, || Ok(self.0.expose().0))
@@ -163,7 +177,7 @@ impl PyStream {
 
     #[getter]
     fn is_null(&self) -> bool {
-        self.0.raw() == RawStream(0)
+        self.0.is_null()
     }
 
     #[getter]
@@ -174,6 +188,26 @@ impl PyStream {
     #[getter]
     fn device(&self) -> PyDevice {
         PyDevice(self.0.device().clone())
+    }
+}
+
+/// Recorded work.
+#[pyclass(name = "Graph", module = "cupric._core", frozen)]
+pub(crate) struct PyGraph(Graph);
+
+#[pymethods]
+impl PyGraph {
+    fn launch(&self, py: Python<'_>, stream: &PyStream) -> PyResult<()> {
+        enter_waiting(py, || self.0.launch(&stream.0))
+    }
+
+    fn upload(&self, py: Python<'_>, stream: &PyStream) -> PyResult<()> {
+        enter_waiting(py, || self.0.upload(&stream.0))
+    }
+
+    #[getter]
+    fn handle(&self) -> u64 {
+        self.0.raw()
     }
 }
 
@@ -429,6 +463,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyDevice>()?;
     module.add_class::<PyStream>()?;
     module.add_class::<PyEvent>()?;
+    module.add_class::<PyGraph>()?;
     module.add_class::<PyPool>()?;
     module.add_function(wrap_pyfunction!(gpu_count, module)?)?;
     module.add_function(wrap_pyfunction!(device, module)?)?;

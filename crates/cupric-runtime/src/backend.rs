@@ -64,6 +64,22 @@ pub enum Waiting {
     Block,
 }
 
+/// Work of a stream that a device has recorded.
+pub trait Recording: Send + Sync {
+    /// Does it again on a stream. The memory that it uses must still be there.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn launch(&self, stream: RawStream) -> Result<()>;
+    /// Loads it onto the device ahead of its first launch.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn upload(&self, stream: RawStream) -> Result<()>;
+    /// The driver's handle.
+    fn raw(&self) -> u64;
+}
+
 /// A device, as the queue sees it: memory, streams, events, copies, and one door for all operations.
 ///
 /// Addresses are plain numbers. Every call may come from any thread; calls on one stream are made in their order. Work that is
@@ -176,6 +192,27 @@ pub trait Backend: Send + Sync + 'static {
     /// # Errors
     /// When the device refuses.
     fn fill(&self, stream: RawStream, to: u64, byte: u8, bytes: usize) -> Result<()>;
+
+    /// Begins to record what a stream is given instead of doing it.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn begin_capture(&self, stream: RawStream) -> Result<()> {
+        let _ = stream;
+        Ok(())
+    }
+    /// Ends a recording. None from a device that works in its caller's time: its operations are repeated one by one.
+    ///
+    /// # Errors
+    /// When something in it could not be recorded.
+    fn end_capture(&self, stream: RawStream) -> Result<Option<Box<dyn Recording>>> {
+        let _ = stream;
+        Ok(None)
+    }
+    /// Whether operations on a stream that is being recorded are given to the device, which records them.
+    fn records(&self) -> bool {
+        false
+    }
 
     /// The bytes of scratch memory that an operation wants; 0 if none.
     ///

@@ -3,9 +3,11 @@
 use crate::{
     allocator::{Allocator, current_allocator},
     backend::{Backend, Blocking, DeviceKind, RawEvent, RawStream},
+    capture::Capture,
     config::{Config, Running},
     failures::Failures,
     flusher::Flusher,
+    launch::Captured,
     lock,
     outside::{Handing, lock_outside},
     parting::Parting,
@@ -48,6 +50,8 @@ pub(crate) struct Lane {
     pub handing: Handing,
     pub queue: Queue,
     pub life: Life,
+    // What the stream is asked for while it is being recorded.
+    pub capture: Option<Box<Capture>>,
 }
 
 /// How long a stream is there.
@@ -264,10 +268,13 @@ impl Device {
 
     fn launch_taken(&self, id: StreamId, take: impl FnOnce(&mut Queue) -> Batch) {
         let taken = match lock(&self.queues).get_mut(&id) {
-            Some(lane) if !lane.queue.steps.is_empty() => (lane.raw, take(&mut lane.queue)),
+            Some(lane) if !lane.queue.steps.is_empty() => {
+                (lane.raw, Captured::of(lane.capture.is_some()), take(&mut lane.queue))
+            }
             _ => return,
         };
-        self.launch(id, taken.0, taken.1);
+        let (raw, captured, batch) = taken;
+        self.launch(id, raw, captured, batch);
     }
 
     /// Launches everything and waits until it is done.

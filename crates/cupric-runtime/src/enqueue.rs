@@ -110,7 +110,9 @@ impl Device {
             let conflict =
                 if full || closed { Some(stream) } else { note(lane, stream, reads, writes, when, &mut waits) };
             let Some(conflict) = conflict else {
-                for earlier in waits {
+                // What was done before a recording began has been waited for.
+                let captured = lanes.get(&stream).is_some_and(|lane| lane.capture.is_some());
+                for earlier in waits.into_iter().filter(|_| !captured) {
                     self.order_in(&lanes, stream, earlier);
                 }
                 return lanes;

@@ -20,7 +20,21 @@ use std::sync::Arc;
 struct Origin<'a> {
     id: StreamId,
     raw: RawStream,
+    captured: Captured,
     place: Option<&'a Arc<str>>,
+}
+
+/// Whether a stream is being recorded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Captured {
+    Yes,
+    No,
+}
+
+impl Captured {
+    pub const fn of(is_capturing: bool) -> Captured {
+        if is_capturing { Captured::Yes } else { Captured::No }
+    }
 }
 
 /// An operation that did not run.
@@ -58,7 +72,7 @@ impl Drop for Launching<'_> {
 
 impl Device {
     /// Launches a batch of steps; what fails, fails by itself.
-    pub(crate) fn launch(&self, id: StreamId, raw: RawStream, batch: Batch) {
+    pub(crate) fn launch(&self, id: StreamId, raw: RawStream, captured: Captured, batch: Batch) {
         let Batch { generation, steps, places, storages, alive } = batch;
         let _launching = Launching { place: (id, generation), storages: &storages };
         let by_id: FxHashMap<StorageId, &Arc<Storage>> =
@@ -68,7 +82,7 @@ impl Device {
             // Nobody holds what an operation without stores would have made.
             if !fused.op.writes().is_empty() {
                 let place = fused.steps.iter().filter_map(|&step| places.get(step)?.as_ref()).next_back();
-                self.launch_fused(&Origin { id, raw, place }, &fused, &steps, &find);
+                self.launch_fused(&Origin { id, raw, captured, place }, &fused, &steps, &find);
             }
         }
     }
@@ -118,7 +132,8 @@ impl Device {
         let writes = op.writes();
         let new: SmallVec<[&Arc<Storage>; 2]> =
             writes.iter().map(|operand| find(operand.storage)).filter(|storage| is_new(storage)).collect();
-        let error = match self.run(&Origin { id: stream.id(), raw: stream.raw(), place }, op, find) {
+        let captured = Captured::of(stream.is_capturing());
+        let error = match self.run(&Origin { id: stream.id(), raw: stream.raw(), captured, place }, op, find) {
             Ok(()) => return Ok(()),
             Err(Unrun::Failed(error)) => placed(error, place),
             Err(Unrun::Inherited(error)) => error,
@@ -153,12 +168,40 @@ impl Device {
         for operand in &writes {
             addresses.push(find(operand.storage).materialise(origin.id).map_err(Unrun::Failed)?);
         }
+        if origin.captured == Captured::Yes {
+            let used = op.reads().into_iter().chain(op.writes()).map(|operand| find(operand.storage));
+            return self.record(origin, op, &addresses, used).map_err(Unrun::Failed);
+        }
         if let Some(ticket) = self.hand(origin, op, &addresses).map_err(Unrun::Failed)? {
             self.note_open(ticket, origin.id, origin.place);
             tickets.push(ticket);
         }
         for operand in writes {
             tie(find(operand.storage), operand, op, &tickets);
+        }
+        Ok(())
+    }
+
+    /// Makes an operation part of its stream's recording.
+    fn record<'a>(
+        &self,
+        origin: &Origin<'_>,
+        op: &Op,
+        addresses: &[u64],
+        used: impl Iterator<Item = &'a Arc<Storage>>,
+    ) -> Result<()> {
+        // Scratch memory of a recording is no other work's as long as the recording lives.
+        let workspace = self.null_stream().device().storage_in(self.pool(), self.backend.workspace(op)?)?;
+        let address = workspace.materialise(origin.id)?;
+        self.recording(origin.id, |capture| {
+            used.for_each(|storage| capture.keep(storage));
+            capture.keep(&workspace);
+            if !self.backend.records() {
+                capture.call(op, addresses, address);
+            }
+        });
+        if self.backend.records() {
+            self.backend.execute(origin.raw, op, addresses, address)?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 
 mod allocator;
 mod backend;
+mod capture;
 mod config;
 mod device;
 mod enqueue;
@@ -25,7 +26,8 @@ mod transfer;
 
 pub use self::{
     allocator::{Allocator, ForeignMemory, current_allocator, set_allocator, use_allocator},
-    backend::{Backend, Blocking, DeviceKind, RawEvent, RawStream, Ticket, Timing, Waiting},
+    backend::{Backend, Blocking, DeviceKind, RawEvent, RawStream, Recording, Ticket, Timing, Waiting},
+    capture::Graph,
     config::{Config, DeviceChoice, Running, parse_device},
     device::{Device, set_running},
     host::{HostBlock, HostPool},

@@ -7,7 +7,7 @@ use crate::{
     outside::{Handing, lock_outside},
     queue::Queue,
 };
-use cupric_core::Result;
+use cupric_core::{Error, Result};
 use std::{
     cell::RefCell,
     sync::{
@@ -28,6 +28,7 @@ pub struct Stream {
     blocking: Blocking,
     owner: Owner,
     eager: AtomicBool,
+    pub(crate) capturing: AtomicBool,
     pub(crate) handing: Handing,
 }
 
@@ -65,9 +66,11 @@ impl Stream {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let id = StreamId(NEXT.fetch_add(1, Ordering::Relaxed));
         let (eager, handing) = (AtomicBool::new(false), Handing::default());
-        let lane = Lane { raw, blocking, handing: handing.clone(), queue: Queue::default(), life: Life::Held };
+        let lane =
+            Lane { raw, blocking, handing: handing.clone(), queue: Queue::default(), life: Life::Held, capture: None };
         lock(&device.queues).insert(id, lane);
-        Arc::new(Stream { id, device: device.clone(), raw, blocking, owner, eager, handing })
+        let capturing = AtomicBool::new(false);
+        Arc::new(Stream { id, device: device.clone(), raw, blocking, owner, eager, capturing, handing })
     }
 
     /// Its name.
@@ -102,13 +105,19 @@ impl Stream {
         self.blocking
     }
 
+    /// Whether it is the stream that work goes to when nobody says otherwise.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.raw == RawStream(0)
+    }
+
     pub(crate) fn is_eager(&self) -> bool {
-        self.eager.load(Ordering::Relaxed)
+        self.eager.load(Ordering::Relaxed) || self.is_capturing()
     }
 
     /// Launches what is queued.
     pub fn flush(&self) {
-        if self.raw == RawStream(0) {
+        if self.is_null() {
             self.device.flush_blocking();
         } else {
             self.device.flush_stream(self.id);
@@ -120,10 +129,13 @@ impl Stream {
     /// # Errors
     /// When work has failed.
     pub fn synchronize(&self) -> Result<()> {
+        if self.is_capturing() {
+            return Err(Error::Runtime("nothing can be waited for while the stream is being captured".into()));
+        }
         self.flush();
         self.device.backend().synchronize_stream(self.raw)?;
         // The null stream's end is that of all streams that wait for it.
-        if self.raw == RawStream(0) { self.device.report_all() } else { self.device.report(self.id) }
+        if self.is_null() { self.device.report_all() } else { self.device.report(self.id) }
     }
 
     /// Whether everything that was given to it is done.

@@ -17,6 +17,7 @@ impl Device {
     /// # Errors
     /// When an operation that should have written them failed.
     pub fn download(self: &Arc<Device>, storage: &Arc<Storage>, offset: usize, to: &mut [u8]) -> Result<()> {
+        self.not_capturing("values cannot be looked at")?;
         storage.settle()?;
         let stream = current_stream(self);
         let _held = lock_outside(&stream.handing);
@@ -34,6 +35,7 @@ impl Device {
     /// # Errors
     /// When the device refuses.
     pub fn upload(self: &Arc<Device>, storage: &Arc<Storage>, offset: usize, from: &[u8]) -> Result<()> {
+        self.not_capturing("values cannot be copied from the host")?;
         storage.settle()?;
         let stream = current_stream(self);
         stream.flush();
@@ -62,12 +64,14 @@ impl Device {
         }
         stream.flush();
         let _held = lock_outside(&stream.handing);
+        let captured = stream.is_capturing();
         for storage in storages {
             let others = lock(&storage.work).note_write(stream.id());
-            for other in others {
+            for other in others.into_iter().filter(|_| !captured) {
                 self.order_after(stream.id(), other);
             }
         }
+        self.recording(stream.id(), |capture| storages.iter().for_each(|storage| capture.keep(storage)));
         let addresses: SmallVec<[u64; 8]> =
             storages.iter().map(|storage| storage.materialise(stream.id())).collect::<Result<_>>()?;
         launch(&addresses)

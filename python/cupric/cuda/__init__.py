@@ -26,10 +26,10 @@ from cupric.cuda.memory import (
     set_pinned_memory_allocator,
     using_allocator,
 )
-from cupric.cuda.stream import Event, ExternalStream, Stream, get_current_stream, get_elapsed_time
+from cupric.cuda.stream import Event, ExternalStream, Graph, Stream, get_current_stream, get_elapsed_time
 
 __all__ = [
-    "CompileException", "Device", "Event", "ExternalStream", "Memory", "MemoryPointer", "MemoryPool",
+    "CompileException", "Device", "Event", "ExternalStream", "Graph", "Memory", "MemoryPointer", "MemoryPool",
     "PinnedMemory", "PinnedMemoryPointer", "PinnedMemoryPool", "RawKernel", "RawModule", "Stream", "UnownedMemory", "alloc",
     "alloc_pinned_memory", "compiler", "device", "get_allocator", "get_current_stream", "get_default_memory_pool",
     "get_default_pinned_memory_pool", "get_device_id", "get_elapsed_time", "get_local_runtime_version", "is_available",

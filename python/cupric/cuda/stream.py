@@ -4,7 +4,7 @@ import threading
 
 from cupric import _core
 
-__all__ = ["Event", "ExternalStream", "Stream", "get_current_stream", "get_elapsed_time", "is_ptds_enabled"]
+__all__ = ["Event", "ExternalStream", "Graph", "Stream", "get_current_stream", "get_elapsed_time", "is_ptds_enabled"]
 
 
 class _Entered(threading.local):
@@ -73,6 +73,45 @@ class _Base:
     def wait_event(self, event):
         """Makes what is given to the stream from now on wait for an event."""
         self._handle.wait_event(event._of(self._handle.device))
+
+    def begin_capture(self, mode=None):
+        """Begins to record what the stream is asked for, instead of doing it.
+
+        All work asked for before is waited for. Until `end_capture` nothing can be looked at or waited for on this stream, and
+        what is computed on it has no values yet.
+
+        Parameters
+        ----------
+        mode : int, optional
+            Which other calls the recording forbids: none of Cupric's, so the number is not looked at.
+
+        Raises
+        ------
+        RuntimeError
+            For the null stream, and for a stream that is being recorded already.
+
+        Examples
+        --------
+        >>> import cupric as cp
+        >>> a, stream = cp.arange(4), cp.cuda.Stream()
+        >>> with stream:
+        ...     stream.begin_capture()
+        ...     a += 1
+        ...     graph = stream.end_capture()
+        >>> graph.launch()
+        >>> graph.launch()
+        >>> a
+        array([2, 3, 4, 5])
+        """
+        self._handle.begin_capture()
+
+    def end_capture(self):
+        """Ends the recording; gives it as a `Graph`."""
+        return Graph._over(self._handle.end_capture())
+
+    def is_capturing(self):
+        """Whether the stream is being recorded."""
+        return self._handle.is_capturing()
 
     def launch_host_func(self, callback, arg):
         """Calls a function once the stream's work so far is done; waits for it."""
@@ -163,6 +202,33 @@ class _Null(_Base):
 
 Stream.null = _Null()
 Stream.ptds = Stream.null
+
+
+class Graph:
+    """Work of a stream, recorded by `Stream.begin_capture` and launched as often as wanted.
+
+    It keeps all arrays that it works on. Each launch reads what they hold then, and writes its results into the arrays that the
+    recorded calls gave.
+    """
+
+    @classmethod
+    def _over(cls, handle):
+        made = cls.__new__(cls)
+        made._handle = handle
+        return made
+
+    @property
+    def graph(self):
+        """The driver's handle; 0 on the CPU device."""
+        return self._handle.handle
+
+    def launch(self, stream=None):
+        """Does the recorded work on a stream, by default the current one."""
+        self._handle.launch((get_current_stream() if stream is None else stream)._handle)
+
+    def upload(self, stream=None):
+        """Loads the work onto the device ahead of its first launch."""
+        self._handle.upload((get_current_stream() if stream is None else stream)._handle)
 
 
 def get_current_stream(device_id=-1):
