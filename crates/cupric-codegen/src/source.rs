@@ -172,9 +172,14 @@ fn state(types: &[Ty]) -> String {
         "struct State {{\n{fields}}};\n\n\
          __device__ __forceinline__ State shuffle_down(const State& x, const u32 distance, const int width) {{\n  \
          return State{{{}}};\n}}\n\
-         __device__ __forceinline__ State shuffle_up(const State& x, const u32 distance) {{\n  return State{{{}}};\n}}\n",
+         __device__ __forceinline__ State shuffle_up(const State& x, const u32 distance) {{\n  return State{{{}}};\n}}\n\
+         __device__ __forceinline__ State shuffle_across(const State& x, const u32 distance) {{\n  return State{{{}}};\n}}\n\
+         // By registers: a choice between structs is one between addresses.\n\
+         __device__ __forceinline__ State choose(const bool first, const State& a, const State& b) {{\n  return State{{{}}};\n}}\n",
         each(&|index| format!("shuffle_word(x.s{index}, distance, width)")),
         each(&|index| format!("shuffle_word_up(x.s{index}, distance)")),
+        each(&|index| format!("shuffle_word_across(x.s{index}, distance)")),
+        each(&|index| format!("first ? a.s{index} : b.s{index}")),
     )
 }
 

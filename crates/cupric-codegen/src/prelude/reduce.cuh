@@ -1,12 +1,36 @@
 // Partial results of a chunk of 1024 elements: element k goes to lane k % 128, then lanes combine by halves.
 // `State`, `combine` and `combine_next` stand before this text; a source gives the states of elements by position.
 
+// The result of all 128 lanes, of which thread t of a warp holds 4t .. 4t + 3; it is thread 0's. While there are more lanes than
+// threads, each thread of a pair combines half of what both hold.
+__device__ __forceinline__ State combine_lanes(const State (&lane)[4], const u32 t) {
+  const bool upper = (t & 16) != 0;
+  State two[2];
+#pragma unroll
+  for (u32 j = 0; j < 2; ++j) {
+    const State own = choose(upper, lane[j + 2], lane[j]);
+    const State other = shuffle_across(choose(upper, lane[j], lane[j + 2]), 16);
+    two[j] = combine(choose(upper, other, own), choose(upper, own, other));
+  }
+  // Now lanes 4u + 2s and 4u + 2s + 1 of 64 are with thread 16s + u.
+  const bool second = (t & 8) != 0;
+  const State own = choose(second, two[1], two[0]);
+  const State other = shuffle_across(choose(second, two[0], two[1]), 8);
+  State one = combine(choose(second, other, own), choose(second, own, other));
+  // And lane 4u + 2s + b of 32 with thread 16s + 8b + u.
+#pragma unroll
+  for (u32 distance = 4; distance >= 1; distance /= 2) one = combine(one, shuffle_across(one, distance));
+  one = combine(one, shuffle_across(one, 16));
+  return combine(one, shuffle_across(one, 8));
+}
+
 // `width` threads of a warp; thread t holds lanes 4t .. 4t + 3. The result is thread 0's.
 template <int width, class Source>
 __device__ __forceinline__ State
 reduce_chunk(const Source& source, const Index begin, const u32 length, const u32 t) {
   State lane[4] = {};
-  if (width == 32 && length == 1024) {
+  // The threads of a warp agree about its length, but the compiler has to be told.
+  if (width == 32 && __all_sync(0xffffffffu, length == 1024)) {
     source.some(begin + 4 * t, 4, lane);
 #pragma unroll Source::unroll
     for (u32 k = 128; k < 1024; k += 128) {
@@ -27,6 +51,7 @@ reduce_chunk(const Source& source, const Index begin, const u32 length, const u3
       }
     }
   }
+  if (width == 32 && __all_sync(0xffffffffu, length >= 128)) return combine_lanes(lane, t);
   const u32 lanes = length < 128 ? length : 128;
 #pragma unroll
   for (u32 half = 64; half >= 4; half /= 2) {

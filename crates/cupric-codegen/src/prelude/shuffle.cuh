@@ -8,3 +8,8 @@ template <class T> __device__ __forceinline__ T shuffle_word_up(const T x, const
   if constexpr (sizeof(T) < 4) return T(__shfl_up_sync(0xffffffffu, u32(x), distance));
   else return __shfl_up_sync(0xffffffffu, x, distance);
 }
+// That of the thread whose number differs in the bits of `distance`.
+template <class T> __device__ __forceinline__ T shuffle_word_across(const T x, const u32 distance) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_xor_sync(0xffffffffu, u32(x), distance));
+  else return __shfl_xor_sync(0xffffffffu, x, distance);
+}

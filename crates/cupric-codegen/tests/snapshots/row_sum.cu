@@ -1,4 +1,4 @@
-// sum float32 by row, finish   key eb5b4b45d247c83c86681dc134126bdd
+// sum float32 by row, finish   key 34f2990a5efa3c20985c81c52b8b1a7e
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -124,6 +124,11 @@ template <class T> __device__ __forceinline__ T shuffle_word_up(const T x, const
   if constexpr (sizeof(T) < 4) return T(__shfl_up_sync(0xffffffffu, u32(x), distance));
   else return __shfl_up_sync(0xffffffffu, x, distance);
 }
+// That of the thread whose number differs in the bits of `distance`.
+template <class T> __device__ __forceinline__ T shuffle_word_across(const T x, const u32 distance) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_xor_sync(0xffffffffu, u32(x), distance));
+  else return __shfl_xor_sync(0xffffffffu, x, distance);
+}
 
 using Index = u32;
 using Step = i32;
@@ -151,6 +156,13 @@ __device__ __forceinline__ State shuffle_down(const State& x, const u32 distance
 }
 __device__ __forceinline__ State shuffle_up(const State& x, const u32 distance) {
   return State{shuffle_word_up(x.s0, distance)};
+}
+__device__ __forceinline__ State shuffle_across(const State& x, const u32 distance) {
+  return State{shuffle_word_across(x.s0, distance)};
+}
+// By registers: a choice between structs is one between addresses.
+__device__ __forceinline__ State choose(const bool first, const State& a, const State& b) {
+  return State{first ? a.s0 : b.s0};
 }
 
 __device__ __forceinline__ State combine(const State& left, const State& right) {
@@ -185,12 +197,36 @@ struct Source {
 // Partial results of a chunk of 1024 elements: element k goes to lane k % 128, then lanes combine by halves.
 // `State`, `combine` and `combine_next` stand before this text; a source gives the states of elements by position.
 
+// The result of all 128 lanes, of which thread t of a warp holds 4t .. 4t + 3; it is thread 0's. While there are more lanes than
+// threads, each thread of a pair combines half of what both hold.
+__device__ __forceinline__ State combine_lanes(const State (&lane)[4], const u32 t) {
+  const bool upper = (t & 16) != 0;
+  State two[2];
+#pragma unroll
+  for (u32 j = 0; j < 2; ++j) {
+    const State own = choose(upper, lane[j + 2], lane[j]);
+    const State other = shuffle_across(choose(upper, lane[j], lane[j + 2]), 16);
+    two[j] = combine(choose(upper, other, own), choose(upper, own, other));
+  }
+  // Now lanes 4u + 2s and 4u + 2s + 1 of 64 are with thread 16s + u.
+  const bool second = (t & 8) != 0;
+  const State own = choose(second, two[1], two[0]);
+  const State other = shuffle_across(choose(second, two[0], two[1]), 8);
+  State one = combine(choose(second, other, own), choose(second, own, other));
+  // And lane 4u + 2s + b of 32 with thread 16s + 8b + u.
+#pragma unroll
+  for (u32 distance = 4; distance >= 1; distance /= 2) one = combine(one, shuffle_across(one, distance));
+  one = combine(one, shuffle_across(one, 16));
+  return combine(one, shuffle_across(one, 8));
+}
+
 // `width` threads of a warp; thread t holds lanes 4t .. 4t + 3. The result is thread 0's.
 template <int width, class Source>
 __device__ __forceinline__ State
 reduce_chunk(const Source& source, const Index begin, const u32 length, const u32 t) {
   State lane[4] = {};
-  if (width == 32 && length == 1024) {
+  // The threads of a warp agree about its length, but the compiler has to be told.
+  if (width == 32 && __all_sync(0xffffffffu, length == 1024)) {
     source.some(begin + 4 * t, 4, lane);
 #pragma unroll Source::unroll
     for (u32 k = 128; k < 1024; k += 128) {
@@ -211,6 +247,7 @@ reduce_chunk(const Source& source, const Index begin, const u32 length, const u3
       }
     }
   }
+  if (width == 32 && __all_sync(0xffffffffu, length >= 128)) return combine_lanes(lane, t);
   const u32 lanes = length < 128 ? length : 128;
 #pragma unroll
   for (u32 half = 64; half >= 4; half /= 2) {
@@ -289,7 +326,7 @@ __device__ __forceinline__ float finish(const State& total) {
   return a0;
 }
 
-extern "C" __global__ void __launch_bounds__(256) sum_row_eb5b4b45d247c83c(
+extern "C" __global__ void __launch_bounds__(256) sum_row_34f2990a5efa3c20(
     const char* in0,
     char* out0,
     const Shape shape) {

@@ -1,4 +1,4 @@
-// scan sum int64, totals   key b397a0ffeb52281b405e756d640e8044
+// scan sum int64, totals   key e6e9b698875f6b857f7dbfa54441c3af
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -124,6 +124,11 @@ template <class T> __device__ __forceinline__ T shuffle_word_up(const T x, const
   if constexpr (sizeof(T) < 4) return T(__shfl_up_sync(0xffffffffu, u32(x), distance));
   else return __shfl_up_sync(0xffffffffu, x, distance);
 }
+// That of the thread whose number differs in the bits of `distance`.
+template <class T> __device__ __forceinline__ T shuffle_word_across(const T x, const u32 distance) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_xor_sync(0xffffffffu, u32(x), distance));
+  else return __shfl_xor_sync(0xffffffffu, x, distance);
+}
 
 using Index = u32;
 using Step = i32;
@@ -150,6 +155,13 @@ __device__ __forceinline__ State shuffle_down(const State& x, const u32 distance
 }
 __device__ __forceinline__ State shuffle_up(const State& x, const u32 distance) {
   return State{shuffle_word_up(x.s0, distance)};
+}
+__device__ __forceinline__ State shuffle_across(const State& x, const u32 distance) {
+  return State{shuffle_word_across(x.s0, distance)};
+}
+// By registers: a choice between structs is one between addresses.
+__device__ __forceinline__ State choose(const bool first, const State& a, const State& b) {
+  return State{first ? a.s0 : b.s0};
 }
 
 __device__ __forceinline__ State combine(const State& left, const State& right) {
@@ -244,7 +256,7 @@ __device__ __forceinline__ void scan_row(const Source& source, const u32 length,
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256) scan_sum_b397a0ffeb52281b(
+extern "C" __global__ void __launch_bounds__(256) scan_sum_e6e9b698875f6b85(
     const char* in0,
     char* total0,
     const Shape shape) {
@@ -262,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(256) scan_sum_b397a0ffeb52281b(
 
 // ---- next launch
 
-// scan sum int64, short rows   key a7801d1b411f4b878ba64c2666c71164
+// scan sum int64, short rows   key c4579fef579ca040967e7893d5ac8e35
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -388,6 +400,11 @@ template <class T> __device__ __forceinline__ T shuffle_word_up(const T x, const
   if constexpr (sizeof(T) < 4) return T(__shfl_up_sync(0xffffffffu, u32(x), distance));
   else return __shfl_up_sync(0xffffffffu, x, distance);
 }
+// That of the thread whose number differs in the bits of `distance`.
+template <class T> __device__ __forceinline__ T shuffle_word_across(const T x, const u32 distance) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_xor_sync(0xffffffffu, u32(x), distance));
+  else return __shfl_xor_sync(0xffffffffu, x, distance);
+}
 
 using Index = u32;
 using Step = i32;
@@ -414,6 +431,13 @@ __device__ __forceinline__ State shuffle_down(const State& x, const u32 distance
 }
 __device__ __forceinline__ State shuffle_up(const State& x, const u32 distance) {
   return State{shuffle_word_up(x.s0, distance)};
+}
+__device__ __forceinline__ State shuffle_across(const State& x, const u32 distance) {
+  return State{shuffle_word_across(x.s0, distance)};
+}
+// By registers: a choice between structs is one between addresses.
+__device__ __forceinline__ State choose(const bool first, const State& a, const State& b) {
+  return State{first ? a.s0 : b.s0};
 }
 
 __device__ __forceinline__ State combine(const State& left, const State& right) {
@@ -507,7 +531,7 @@ __device__ __forceinline__ void scan_row(const Source& source, const u32 length,
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256) scan_sum_a7801d1b411f4b87(
+extern "C" __global__ void __launch_bounds__(256) scan_sum_c4579fef579ca040(
     const char* in0,
     char* out0,
     const Shape shape) {
@@ -536,7 +560,7 @@ extern "C" __global__ void __launch_bounds__(256) scan_sum_a7801d1b411f4b87(
 
 // ---- next launch
 
-// scan sum int64, carried   key 98198f15df15f7174003e317309e70bd
+// scan sum int64, carried   key 123023d2540983252967fa02694fda11
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -662,6 +686,11 @@ template <class T> __device__ __forceinline__ T shuffle_word_up(const T x, const
   if constexpr (sizeof(T) < 4) return T(__shfl_up_sync(0xffffffffu, u32(x), distance));
   else return __shfl_up_sync(0xffffffffu, x, distance);
 }
+// That of the thread whose number differs in the bits of `distance`.
+template <class T> __device__ __forceinline__ T shuffle_word_across(const T x, const u32 distance) {
+  if constexpr (sizeof(T) < 4) return T(__shfl_xor_sync(0xffffffffu, u32(x), distance));
+  else return __shfl_xor_sync(0xffffffffu, x, distance);
+}
 
 using Index = u32;
 using Step = i32;
@@ -688,6 +717,13 @@ __device__ __forceinline__ State shuffle_down(const State& x, const u32 distance
 }
 __device__ __forceinline__ State shuffle_up(const State& x, const u32 distance) {
   return State{shuffle_word_up(x.s0, distance)};
+}
+__device__ __forceinline__ State shuffle_across(const State& x, const u32 distance) {
+  return State{shuffle_word_across(x.s0, distance)};
+}
+// By registers: a choice between structs is one between addresses.
+__device__ __forceinline__ State choose(const bool first, const State& a, const State& b) {
+  return State{first ? a.s0 : b.s0};
 }
 
 __device__ __forceinline__ State combine(const State& left, const State& right) {
@@ -782,7 +818,7 @@ __device__ __forceinline__ void scan_row(const Source& source, const u32 length,
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256) scan_sum_98198f15df15f717(
+extern "C" __global__ void __launch_bounds__(256) scan_sum_123023d254098325(
     const char* in0,
     char* out0,
     const char* total0,
