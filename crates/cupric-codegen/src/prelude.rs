@@ -13,6 +13,7 @@ const TOPICS: &[Topic] = &[
     Topic { text: include_str!("prelude/cast.cuh"), words: &["to_i32(", "to_i64(", "to_u64("] },
     Topic { text: include_str!("prelude/integer.cuh"), words: &["floor_div(", "floor_mod(", "pow_int("] },
     Topic { text: include_str!("prelude/memory.cuh"), words: &["load", "store", "Pack<"] },
+    Topic { text: include_str!("prelude/bytes.cuh"), words: &["true_bytes("] },
     Topic { text: include_str!("prelude/bounds.cuh"), words: &["resolve<"] },
     Topic { text: include_str!("prelude/anywhere.cuh"), words: &["Anywhere"] },
     Topic { text: include_str!("prelude/shuffle.cuh"), words: &["shuffle_word"] },

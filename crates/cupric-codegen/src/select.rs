@@ -32,7 +32,7 @@ pub(crate) fn launches(scope: &Scope, shape: &[usize], mut inputs: Vec<Bound>, o
     let mut steps = steps.to_vec();
     if dims.is_empty() {
         dims.push(1);
-        steps.iter_mut().for_each(|steps| steps.push(0));
+        steps.iter_mut().zip(&inputs).for_each(|(steps, input)| steps.push(input.item() as isize));
     }
     for (input, steps) in inputs.iter_mut().zip(steps) {
         input.layout.shape = dims.clone();
@@ -46,17 +46,13 @@ pub(crate) fn launches(scope: &Scope, shape: &[usize], mut inputs: Vec<Bound>, o
         .count("count", count)
         .divisors("sizes", &dims[1..])
         .steps("steps", inputs.iter().map(|input| &input.layout.strides[..]));
-    let form = Form {
-        source: inputs.get(1).map(|source| source.dtype),
-        output: output.dtype,
-        axes: dims.len(),
-        modes: inputs
-            .iter()
-            .chain([output])
-            .map(|bound| if bound.is_aligned() { Mode::Each } else { Mode::Bytes })
-            .collect(),
-        width,
-    };
+    let aligned = |bound: &Bound| if bound.is_aligned() { Mode::Each } else { Mode::Bytes };
+    let mut modes: Vec<Mode> = inputs.iter().chain([output]).map(aligned).collect();
+    if let ([1], true) = (&inputs[0].layout.strides[..], inputs[0].starts_at_multiple_of(16)) {
+        modes[0] = Mode::Vector;
+    }
+    let form =
+        Form { source: inputs.get(1).map(|source| source.dtype), output: output.dtype, axes: dims.len(), modes, width };
     let counts = Argument::Workspace { offset: program.workspace };
     let bits = |value: u64| Argument::Bits(value.to_le_bytes().as_slice().into());
     let count_kernel = scope.planner.kernel(("select count", &form), || form.spell(Stage::Count, &shape));
@@ -154,12 +150,25 @@ impl Form {
         let store = self.modes[self.modes.len() - 1].store_one(dtype, "out0 + i64(rank) * step", "value");
         format!(
             "struct Mask {{\n  using Element = {};\n  const char* in0;\n{source}  char* out0;\n  i64 step;\n  const Shape& shape;\n  \
-             __device__ __forceinline__ bool kept(const Index position) const {{\n{}    \
-             return load<u8>(in0 + at) != 0;\n  }}\n  \
+             __device__ __forceinline__ u32 bits(const Index first, const int present) const {{\n{bits}  }}\n  \
              __device__ __forceinline__ Element take(const Index position) const {{\n{take}  }}\n  \
              __device__ __forceinline__ void put(const Element& value, const u64 rank) const {{\n    {store}  }}\n}};\n",
             memory_type(dtype),
-            place(0),
+            bits = self.bits(&place(0)),
+        )
+    }
+
+    /// Statements that give the truth of up to 16 elements as bits.
+    fn bits(&self, place: &str) -> String {
+        let whole = "    if (present == 16) {\n      \
+                     const Pack<u32, 4> words = load_vector<u32, 4>(in0 + Step(first), 4);\n      u32 bits = 0;\n\
+                     #pragma unroll\n      for (u32 i = 0; i < 4; ++i) bits |= true_bytes(words.item[i]) << 4 * i;\n      \
+                     return bits;\n    }\n";
+        let whole = if self.modes[0] == Mode::Vector { whole } else { "" };
+        format!(
+            "{whole}    u32 bits = 0;\n#pragma unroll 4\n    for (int i = 0; i < present; ++i) {{\n    \
+             [[maybe_unused]] const Index position = first + i;\n{place}    \
+             bits |= u32(load<u8>(in0 + at) != 0) << i;\n    }}\n    return bits;\n"
         )
     }
 }

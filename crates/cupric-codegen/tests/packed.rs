@@ -216,7 +216,7 @@ fn every_scan_in_every_accumulator() {
 fn every_sort_and_selection() {
     let mut checker = Checker::new();
     for (dtype, shape) in DType::ALL.into_iter().flat_map(|dtype| {
-        [&[9][..], &[3000], &[5, 2000], &[3, 5000], &[1 << 22, 700], &[5_000_000_000]].map(|shape| (dtype, shape))
+        [&[1][..], &[9], &[3000], &[5, 2000], &[3, 5000], &[1 << 22, 700], &[5_000_000_000]].map(|shape| (dtype, shape))
     }) {
         for answer in [Sorted::Values, Sorted::Positions] {
             let gives = if answer == Sorted::Values { dtype } else { DType::Int64 };

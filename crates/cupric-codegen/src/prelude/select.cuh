@@ -1,27 +1,45 @@
 // The elements where a mask is true: tiles of 4096 count them, the counts are scanned, tiles write them.
-// `Index`, `kept` (is the mask true at a position?), `take` (the element at a position) and `put` (writes it to a place) stand
-// before.
+// `Index`, and a mask's `bits` (where it is true from a position on), `take` (the element at a position) and `put` (writes it to a
+// place) stand before.
 
 constexpr u32 tile = 4096;
-[[maybe_unused]] constexpr u32 rounds = tile / 256;
+// Elements of a thread, which are neighbours.
+[[maybe_unused]] constexpr u32 each = tile / 256;
+
+// The sum of the values of the threads before, in a block of 256; `total` is that of all.
+__device__ __forceinline__ u32 sum_before(const u32 value, u32& total) {
+  __shared__ u32 sums[8];
+  const u32 lane = threadIdx.x % 32;
+  const u32 warp = threadIdx.x / 32;
+  u32 sum = value;
+#pragma unroll
+  for (u32 distance = 1; distance < 32; distance *= 2) {
+    const u32 other = __shfl_up_sync(0xffffffffu, sum, distance);
+    if (lane >= distance) sum += other;
+  }
+  if (lane == 31) sums[warp] = sum;
+  __syncthreads();
+  u32 before = sum - value;
+  total = 0;
+#pragma unroll
+  for (u32 i = 0; i < 8; ++i) {
+    if (i < warp) before += sums[i];
+    total += sums[i];
+  }
+  return before;
+}
+
+// Which of the thread's elements are kept, a bit each.
+template <class Mask> __device__ __forceinline__ u32 kept_bits(const Mask& mask, const Index length, const Index begin) {
+  const Index first = begin + threadIdx.x * each;
+  return first >= length ? 0 : mask.bits(first, length - first < each ? int(length - first) : int(each));
+}
 
 template <class Mask>
 __device__ __forceinline__ void count_kept(const Mask& mask, const Index length, const Index begin, u64* count) {
-  __shared__ u32 counts[8];
-  u32 sum = 0;
-#pragma unroll
-  for (u32 round = 0; round < rounds; ++round) {
-    const Index at = begin + round * 256 + threadIdx.x;
-    sum += __popc(__ballot_sync(0xffffffffu, at < length && mask.kept(at)));
-  }
-  if (threadIdx.x % 32 == 0) counts[threadIdx.x / 32] = sum;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    u32 total = 0;
-#pragma unroll
-    for (u32 warp = 0; warp < 8; ++warp) total += counts[warp];
-    *count = total;
-  }
+  u32 total;
+  sum_before(__popc(kept_bits(mask, length, begin)), total);
+  if (threadIdx.x == 0) *count = total;
 }
 
 // One block of 1024 threads turns counts into the sums of those before.
@@ -62,51 +80,26 @@ __device__ __forceinline__ void scan_counts(u64* counts, const u64 tiles) {
 template <class Mask>
 __device__ __forceinline__ void write_kept(const Mask& mask, const Index length, const Index begin, const u64 before) {
   using Element = typename Mask::Element;
-  // For each round and warp, how many elements are kept before.
-  __shared__ u32 starts[rounds * 8];
-  const u32 lane = threadIdx.x % 32;
-  const u32 warp = threadIdx.x / 32;
-  u32 votes[rounds];
-#pragma unroll
-  for (u32 round = 0; round < rounds; ++round) {
-    const Index at = begin + round * 256 + threadIdx.x;
-    votes[round] = __ballot_sync(0xffffffffu, at < length && mask.kept(at));
-    if (lane == 0) starts[round * 8 + warp] = __popc(votes[round]);
-  }
+  // The places of the kept elements within the tile, in order.
+  __shared__ u16 places[tile];
+  const u32 bits = kept_bits(mask, length, begin);
+  u32 total;
+  u32 rank = sum_before(__popc(bits), total);
+#pragma unroll 1
+  for (u32 rest = bits; rest != 0; rest &= rest - 1) places[rank++] = u16(threadIdx.x * each + __ffs(rest) - 1);
   __syncthreads();
-  if (warp == 0) {
-    u32 own[4];
-    u32 sum = 0;
-#pragma unroll
-    for (u32 i = 0; i < 4; ++i) {
-      own[i] = sum;
-      sum += starts[lane * 4 + i];
-    }
-    u32 inclusive = sum;
-#pragma unroll
-    for (u32 distance = 1; distance < 32; distance *= 2) {
-      const u32 other = __shfl_up_sync(0xffffffffu, inclusive, distance);
-      if (lane >= distance) inclusive += other;
-    }
-#pragma unroll
-    for (u32 i = 0; i < 4; ++i) starts[lane * 4 + i] = inclusive - sum + own[i];
-  }
-  __syncthreads();
-  // A few loads are in flight at once; where a warp keeps nothing it loads nothing.
-  constexpr u32 ahead = sizeof(Element) > 8 ? 4 : 8;
-#pragma unroll
-  for (u32 first = 0; first < rounds; first += ahead) {
+  // A few loads are in flight at once.
+  constexpr u32 ahead = 4;
+#pragma unroll 1
+  for (u32 first = threadIdx.x; first < total; first += ahead * 256) {
     Element taken[ahead];
 #pragma unroll
     for (u32 i = 0; i < ahead; ++i) {
-      const Index at = begin + (first + i) * 256 + threadIdx.x;
-      if (votes[first + i] != 0 && at < length) taken[i] = mask.take(at);
+      if (first + i * 256 < total) taken[i] = mask.take(begin + places[first + i * 256]);
     }
 #pragma unroll
     for (u32 i = 0; i < ahead; ++i) {
-      const u32 vote = votes[first + i];
-      if ((vote >> lane & 1) == 0) continue;
-      mask.put(taken[i], before + starts[(first + i) * 8 + warp] + __popc(vote & ((1u << lane) - 1)));
+      if (first + i * 256 < total) mask.put(taken[i], before + first + i * 256);
     }
   }
 }
