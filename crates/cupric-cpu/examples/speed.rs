@@ -151,6 +151,10 @@ fn reductions(bench: &mut Bench) {
     bench.time("cumsum f32 10M", &[Op::Scan(scan)]);
     let sort = Sort { shape: [10_000_000][..].into(), input: a.clone(), output: out, answer: Sorted::Values };
     bench.time("sort f32 10M", &[Op::Sort(sort)]);
+    let rows = bench.uniform(dtype, &[10_000, 1000]);
+    let sorted = bench.array(dtype, &[10_000, 1000]);
+    let sort = Sort { shape: [10_000, 1000][..].into(), input: rows, output: sorted, answer: Sorted::Values };
+    bench.time("sort f32 10000x1000", &[Op::Sort(sort)]);
     let positions = bench.array(DType::Int64, &[10_000_000]);
     let sort = Sort { shape: [10_000_000][..].into(), input: a, output: positions, answer: Sorted::Positions };
     bench.time("argsort f32 10M", &[Op::Sort(sort)]);
@@ -158,6 +162,20 @@ fn reductions(bench: &mut Bench) {
     let copy = bench.array(dtype, &[4000, 4000]);
     bench.time("transpose copy f32 4000x4000", &ops(&[step("copy", &[array(&turned)], &copy)], |_| true));
     bench.time("a+a.T f32 4000x4000", &ops(&[step("add", &[array(&matrix), array(&turned)], &copy)], |_| true));
+}
+
+fn numbers(bench: &mut Bench) {
+    for (dtype, distribution) in [
+        (DType::Float64, Distribution::Uniform),
+        (DType::Float32, Distribution::Uniform),
+        (DType::Float64, Distribution::Normal),
+        (DType::Float32, Distribution::Normal),
+        (DType::Int64, Distribution::Integers { low: 0, span: 1000 }),
+    ] {
+        let output = bench.array(dtype, &[10_000_000]);
+        let random = Random { key: [1, 2], counter: [0; 4], skip: 0, distribution, output };
+        bench.time(&format!("random {distribution:?} {dtype} 10M"), &[Op::Random(random)]);
+    }
 }
 
 fn products(bench: &mut Bench) {
@@ -176,5 +194,6 @@ fn main() {
     }
     maps(&mut bench, DType::Float32, 16);
     reductions(&mut bench);
+    numbers(&mut bench);
     products(&mut bench);
 }

@@ -9,6 +9,7 @@ mod blas;
 mod crew;
 mod folder;
 mod folding;
+mod halved;
 mod index;
 mod kernel;
 mod key;

@@ -9,23 +9,38 @@ use crate::words::{Words, fast_sum, flip_sign, plain_polynomial, real, small};
 const MULTIPLIERS: [u64; 2] = [0xd2e7_470e_e14c_6c93, 0xca5a_8263_9512_1157];
 const KEY_STEPS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbb67_ae85_84ca_a73b];
 
+/// How often the words of a counter are mixed.
+pub const ROUNDS: usize = 10;
+
 /// The four words of one counter.
 #[inline(always)]
 pub fn philox4x64<W: Word64>(counter: [W; 4], key: [W; 2]) -> [W; 4] {
     let (mut words, mut key) = (counter, key);
-    for round in 0..10 {
+    for round in 0..ROUNDS {
         if round > 0 {
-            key = [key[0].add(W::literal(KEY_STEPS[0])), key[1].add(W::literal(KEY_STEPS[1]))];
+            key = next_key(key);
         }
-        let (a, b) = (W::literal(MULTIPLIERS[0]), W::literal(MULTIPLIERS[1]));
-        words = [
-            b.mul_high(words[2]).xor(words[1]).xor(key[0]),
-            b.mul(words[2]),
-            a.mul_high(words[0]).xor(words[3]).xor(key[1]),
-            a.mul(words[0]),
-        ];
+        words = mix(words, key);
     }
     words
+}
+
+/// The key of the next round.
+#[inline(always)]
+pub fn next_key<W: Word64>(key: [W; 2]) -> [W; 2] {
+    [key[0].add(W::literal(KEY_STEPS[0])), key[1].add(W::literal(KEY_STEPS[1]))]
+}
+
+/// One round.
+#[inline(always)]
+pub fn mix<W: Word64>(words: [W; 4], key: [W; 2]) -> [W; 4] {
+    let (a, b) = (W::literal(MULTIPLIERS[0]), W::literal(MULTIPLIERS[1]));
+    [
+        b.mul_high(words[2]).xor(words[1]).xor(key[0]),
+        b.mul(words[2]),
+        a.mul_high(words[0]).xor(words[3]).xor(key[1]),
+        a.mul(words[0]),
+    ]
 }
 
 /// The counter of block `index` of a stream that starts at `start`: NumPy counts up before it draws.
