@@ -101,3 +101,40 @@ def test_no_two_streams_overlap_in_their_first_numbers():
 def test_choice_of_permutation():
     order = cp.random.default_rng(0).permutation(1000).get()
     assert sorted(order.tolist()) == list(range(1000)) and order.tolist() != list(range(1000))
+
+
+def test_integers_between_arrays():
+    generator = cp.random.default_rng(1)
+    drawn = generator.integers([[0], [3]], [5, 100, 2**63 - 1], size=(2, 3)).get()
+    assert (drawn >= [[0], [3]]).all() and (drawn < [5, 100, 2**63 - 1]).all()
+    assert (np.bincount(generator.integers(cp.zeros(30000, int), 3).get()) > 9500).all()
+    assert generator.integers([0], [2**63 + 1], size=3, dtype="u8").dtype == np.uint64
+    assert generator.integers(-(2**63), [2**63 - 1] * 4, endpoint=True).shape == (4,)
+    assert (cp.random.randint([1, 5], [2, 6]).get() == [1, 5]).all()
+    for low, high, error in (([5], 5, ValueError), (0, [300], ValueError), ([1.5], 3, TypeError)):
+        with pytest.raises(error):
+            generator.integers(low, high, dtype="u1")
+
+
+@pytest.mark.parametrize("seed", ["a", b"a", 1.5, {}, object(), [1.5], 1j])
+def test_seeds_are_integers(seed):
+    with pytest.raises(TypeError):
+        cp.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("seed", [[[1, 2], [3]], np.array([[1, 2], [3, 4]]), (1, 2), range(3), [2**64], []], ids=str)
+def test_nested_seeds_are_numpys(seed):
+    theirs = np.random.Generator(np.random.Philox(seed)).random(5)
+    assert (cp.random.default_rng(seed).random(5).get() == theirs).all()
+
+
+def test_shuffling():
+    generator = cp.random.default_rng(3)
+    cards = list("abcdefghij")
+    generator.shuffle(cards)
+    assert sorted(cards) == list("abcdefghij") and cards != sorted(cards)
+    for bad in (cp.array(3), (1, 2), "abc"):
+        with pytest.raises(TypeError):
+            generator.shuffle(bad)
+    with pytest.raises(ValueError):
+        generator.random(out=5)

@@ -26,10 +26,14 @@ def entropy_words(seed):
         while seed := seed >> 32:
             words.append(seed & 0xFFFFFFFF)
         return words
-    if isinstance(seed, (str, float)):
-        raise TypeError("SeedSequence expects int or sequence of ints for entropy not " + repr(seed))
-    parts = seed.get() if isinstance(seed, ndarray) else seed
-    return [word for part in parts for word in entropy_words(int(part))]
+    if isinstance(seed, ndarray):
+        seed = seed.get()
+    if not isinstance(seed, (list, tuple, range, np.ndarray)):
+        raise TypeError(f"SeedSequence expects int or sequence of ints for entropy not {seed!r}")
+    for part in seed:
+        if part is None or isinstance(part, (float, np.inexact)):
+            raise TypeError("seed must be integer")
+    return [word for part in seed for word in entropy_words(part)]
 
 
 def _sequence_words(sequence):
@@ -160,8 +164,10 @@ class Generator:
     def integers(self, low, high=None, size=None, dtype="int64", endpoint=False):
         """Integers from `low` to `high`, without it unless `endpoint`; from 0 to `low` if there is no `high`."""
         low, high = (0, low) if high is None else (low, high)
+        dtype = _core.dtype(dtype)
+        if any(np.ndim(bound) for bound in (low, high)):
+            return self._integers_between(low, high, size, dtype, endpoint)
         low, high = int(low), int(high) + bool(endpoint)
-        dtype = np.dtype(dtype)
         info = _bounds(dtype)
         if low < info[0]:
             raise ValueError(f"low is out of bounds for {dtype.name}")
@@ -172,6 +178,33 @@ class Generator:
         signed = low - (1 << 64) if low >= 1 << 63 else low
         return self._core.integers(signed, (high - low) % (1 << 64), size, dtype)
 
+    def _integers_between(self, low, high, size, dtype, endpoint):
+        """Integers between bounds of their own, which are looked at. Waits for the draws too."""
+        low, high = (np.asarray(bound.get() if isinstance(bound, ndarray) else bound) for bound in (low, high))
+        if low.dtype.kind not in "iub" or high.dtype.kind not in "iub":
+            raise TypeError("bounds of integers must be integers")
+        low, high = low.astype(object), np.asarray(high.astype(object) + bool(endpoint), object)
+        info = _bounds(dtype)
+        if np.any(low < info[0]):
+            raise ValueError(f"low is out of bounds for {dtype.name}")
+        if np.any(high - 1 > info[1]):
+            raise ValueError(f"high is out of bounds for {dtype.name}")
+        if np.any(low >= high):
+            raise ValueError("low > high" if endpoint else "low >= high")
+        shape = np.broadcast_shapes(low.shape, high.shape) if size is None else size
+        first = asarray(np.asarray(low % (1 << 64), np.uint64))
+        # A span of 2**64 is written as 0: every word is good then.
+        span = asarray(np.asarray((high - low) % (1 << 64), np.uint64))
+        words = self._core.words(shape)
+        if np.broadcast_shapes(words.shape, first.shape, span.shape) != words.shape:
+            raise ValueError(f"Output size {words.shape} is not compatible with broadcast dimensions of inputs.")
+        # Words below the remainder of 2**64 would make some integers likelier than others: those are drawn again.
+        least = ufuncs["remainder"](ufuncs["subtract"](np.uint64(0), span), span)
+        while bool((unfit := words < least).any()):
+            words = ufuncs["where"](unfit, self._core.words(words.shape), words)
+        offset = ufuncs["where"](span == 0, words, words % span)
+        return (offset + first).astype(dtype)
+
     def permutation(self, x, axis=0):
         """The elements along an axis in a random order; of the integers below `x` if it is a number."""
         if isinstance(x, (int, np.integer)):
@@ -181,8 +214,13 @@ class Generator:
 
     def shuffle(self, x, axis=0):
         """Puts the elements along an axis into a random order, in place."""
+        if isinstance(x, list):
+            x[:] = [x[place] for place in self.permutation(len(x)).get()]
+            return
         if not isinstance(x, ndarray):
-            raise TypeError("x must be a cupric.ndarray")
+            raise TypeError(f"x must be a cupric.ndarray or a list, not {type(x)}")
+        if x.ndim == 0:
+            raise TypeError("x must have at least one axis")
         x[...] = self.permutation(x, axis)
 
     def choice(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
@@ -247,6 +285,8 @@ def _bounds(dtype):
 def _size(size, out):
     if out is None:
         return size
+    if not isinstance(out, ndarray):
+        raise ValueError(f"Supplied output must be a cupric.ndarray, not {type(out)}")
     if size is not None and (tuple(size) if np.iterable(size) else (size,)) != out.shape:
         raise ValueError("size must match out.shape when used together")
     return out.shape
