@@ -357,3 +357,32 @@ INTEGERS_THAT_STAND_ALONE = [
 @same_as_numpy()
 def test_integers_that_stand_alone(xp, program):
     return outcome(xp, program)
+
+
+QUESTIONS_ABOUT_DTYPES = [
+    "xp.iscomplexobj(c)", "xp.isrealobj(c)", "xp.iscomplexobj(a)", "xp.isrealobj(a)", "xp.iscomplexobj(1j)", "xp.isrealobj([1])",
+    "xp.mintypecode([a,c])", "xp.mintypecode(['f','d'])", "xp.can_cast('f4','f8')", "xp.can_cast(a,'f4')", "xp.can_cast('S3','f4')",
+    "xp.can_cast('f4','f8',casting='foo')", "xp.promote_types('f4','i8')", "xp.promote_types('f4','foo')",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", QUESTIONS_ABOUT_DTYPES)
+@same_as_numpy()
+def test_questions_about_dtypes(xp, program):
+    return outcome(xp, program)
+
+
+@pytest.mark.parametrize(
+    "make,words",
+    [
+        (lambda: cp.array("abc"), "Unsupported dtype str"),
+        (lambda: cp.zeros(3, "S3"), "Unsupported dtype bytes"),
+        (lambda: cp.array([2**64]), "the integer 18446744073709551616 fits neither int64 nor uint64"),
+        (lambda: cp.array([1, None]), "'NoneType' is no type of numbers"),
+        (lambda: cp.zeros(3, "M8[s]"), "Unsupported dtype datetime64"),
+    ],
+)
+def test_what_has_no_dtype_is_named(make, words):
+    with pytest.raises(TypeError) as raised:
+        make()
+    assert words in str(raised.value) and "32" not in str(raised.value).replace(words, "")

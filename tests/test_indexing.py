@@ -281,3 +281,34 @@ TAKING_AT_ANYTHING_THAT_IS_A_POSITION = [
 @same_as_numpy()
 def test_taking_at_anything_that_is_a_position(xp, program):
     return outcome(xp, program)
+
+
+WHAT_IS_ASSIGNED_MUST_FIT = [
+    "r=xp.zeros(3);r[0]=[7]", "r=xp.zeros(3);r[0]=[7,8]", "r=xp.zeros(3);r[0]=[[7]]", "r=xp.zeros(3);r[0]=xp.array([7])",
+    "r=xp.zeros(());r[()]=[7]", "r=xp.zeros(());r[...]=[7]", "r=xp.zeros(3);r[0:1]=[[7]]", "r=xp.zeros(3);r[0]=[]", "r=xp.zeros(3);r[0]=1j",
+    "r=xp.zeros(3);r[:]=[1j,2,3]", "r=xp.zeros(3);r[:]=xp.array([1j,2,3])", "r=xp.zeros(3,'u1');r[:]=[1,2,300]",
+    "r=xp.zeros(3,'u1');r[:]=[1.5,2,3]", "r=xp.zeros(3,'u1');r[0]=300", "r=xp.zeros(3,'u1');r[0]=2**100", "r=xp.zeros(3,'f4');r[0]=2**100",
+    "r=xp.zeros(3,'i4');r[:]=[1,2,2**40]", 'r=xp.zeros(3);r[:]="a"', 'r=xp.zeros(3);r[:]="1"', "r=xp.zeros(3);r[:]=None",
+    "r=xp.zeros(3);r.fill([1])", "r=xp.zeros(3);r.fill([1,2])", "r=xp.zeros(3);r.fill(xp.array(1))", "r=xp.zeros(3);r.fill(xp.array([1]))",
+    "r=xp.zeros(3);r.fill(1j)", "r=xp.zeros(3);r.flat[0]=5",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", WHAT_IS_ASSIGNED_MUST_FIT)
+@same_as_numpy()
+def test_what_is_assigned_must_fit(xp, program):
+    return outcome(xp, program)
+
+
+FORMS_OF_INDICES = [
+    "a[range(2)]", "a[(range(2),)]", "a[((0,1),(0,1))]", "a[((0,1),)]", "a[[(0,1)]]", "a[[[]]]", "a[[[],[]]]", "a[[]]", "a[(),]", "a[[None]]",
+    'a[["a"]]', "a[[slice(0,1)]]", "a[[2**64]]", "a[2**63]", "a[2**64]", "a[-2**64]", "a[[2**63]]", "a[np.datetime64(1,'D')]", "a[np.array(['a'])]",
+    "a[np.array([None])]", "a[xp.array([],'?')]", "b[np.array([],'?')]", "a[[1.5]]", 'a["a"]', "a[{}]", "a[np.float64(1)]",
+    "r=xp.zeros((2,3));r[range(2),(0,1)]=5", "r=xp.zeros(3);r[[[]]]=5",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", FORMS_OF_INDICES)
+@same_as_numpy()
+def test_forms_of_indices(xp, program):
+    return outcome(xp, program)

@@ -8,7 +8,7 @@ import pytest
 
 import cupric as cp
 import support
-from support import ALL, EVERY, assert_same, cycled, hostile
+from support import ALL, EVERY, assert_same, cycled, hostile, outcome, same_as_numpy
 
 DLPACK = [dtype for dtype in ALL if dtype != support.BFLOAT16]
 
@@ -183,3 +183,72 @@ def test_files(tmp_path):
     cp.savez(tmp_path / "b.npz", x=a, y=a * 2)
     assert_same(cp.load(tmp_path / "a.npy"), a.get())
     assert_same(cp.load(tmp_path / "b.npz")["y"], a.get() * 2)
+
+
+def test_files_of_bfloat16(tmp_path):
+    a = cp.array([1.5, -2, 3], "bfloat16")
+    cp.save(tmp_path / "a.npy", a)
+    cp.savez(tmp_path / "a.npz", a=a, allow_pickle=False)
+    for got in (cp.load(tmp_path / "a.npy"), cp.load(tmp_path / "a.npz")["a"]):
+        assert_same(got, a.get())
+
+
+def test_pickled_state_of_numpy():
+    host = np.arange(6.0).reshape(2, 3)
+    a = cp.zeros(1)
+    a.__setstate__(host.__reduce__()[2])
+    assert_same(a, host)
+
+
+MEMBERS_OF_ARRAYS = [
+    "a.setflags(write=False)", "r=a.copy();r.setflags(write=False);r[0]=1", "r=a.copy();r.setflags(write=False);r.setflags(write=True);r[0]=1",
+    "r=a.copy();r.setflags(write=0)", "r=a.copy();r.setflags(align=False)", "r=a.copy();r.setflags(uic=True)",
+    "r=a.copy();r.flags.writeable=False;r[0]=1", "r=a.copy();r.flags.writeable=False;r=r.flags.writeable",
+    "r=a.copy();r.flags['WRITEABLE']=False;r=r.flags.writeable", "r=a.copy();r.flags.c_contiguous=False", "list(reversed(a))", "list(reversed(s))",
+    "a.byteswap()", "a.astype('f4').byteswap()", "a.astype('i2').byteswap()", "u.byteswap()", "c.byteswap()", "c.astype('F').byteswap()",
+    "t.byteswap()", "r=a.copy();r.byteswap(inplace=True)", "r=a.copy();r.byteswap(True)", "a.T.byteswap()",
+    "r=a.copy();r.resize((3,2),refcheck=False)", "r=a.copy();r.resize((4,2),refcheck=False)", "r=a.copy();r.resize((2,2),refcheck=False)",
+    "r=a.copy();r.resize(4,refcheck=False)", "r=a.copy();r.resize(4,2,refcheck=False)", "r=a.copy();r.resize(0,refcheck=False)",
+    "r=a.copy();r.resize(-1,refcheck=False)", "r=a.copy();r.resize()", "r=a.copy();r.resize(None)", "r=a.copy();r=r[:1];r.resize(4)",
+    "r=a.copy().T;r.resize(4,refcheck=False)", "r=a.copy();r.resize((2,3))", 'r=a.copy();r.resize("a")',
+    "xp.array([0,1,0]).choose([[1,2,3],[4,5,6]])", "xp.array([0,1,0]).choose([xp.array([1,2,3]),xp.array([4,5,6])])",
+    "xp.array([0,1,5]).choose([[1,2,3],[4,5,6]])", "xp.array([0,1,5]).choose([[1,2,3],[4,5,6]],mode='wrap')",
+    "xp.array([0,1,-1]).choose([[1,2,3],[4,5,6]],mode='clip')", "xp.array([0,1,5]).choose([[1,2,3],[4,5,6]],mode='clip')",
+    "xp.array([0,1,0]).choose([1,2])", "xp.array([0,1,0]).choose([[1,2,3],4.5])", "xp.array([[0],[1]]).choose([[1,2,3],[4,5,6]])",
+    "xp.array([0.5]).choose([1,2])", "xp.array([True,False]).choose([1,2])", "xp.array([0,1,0]).choose(xp.array([[1,2,3],[4,5,6]]))",
+    "xp.array([0,1,0]).choose([[1,2,3],[4,5,6]],out=xp.zeros(3,int))", "xp.array([0,1,0]).choose([[1,2,3],[4,5,6]],out=xp.zeros(3))",
+    "xp.array([0,1,0]).choose([[1,2,3],[4,5,6]],out=xp.zeros(2,int))", "xp.array([0,1,0]).choose([])", "xp.array(1).choose([[1,2,3],[4,5,6]])",
+    "r=a.copy();r.dtype='i8'", "r=a.copy();r.dtype='f4'", "r=a.copy();r.dtype='c16'", "r=a.copy();r.dtype='i3'", "r=a.copy().T;r.dtype='f4'",
+    "r=a.copy();r.dtype=None", "r=a.copy();r.dtype=object", "r=a.copy();r.strides=(8,8)", "r=a.copy();r.strides=(8,16)",
+    "r=a.copy();r.strides=(24,8)", "r=a.copy();r.strides=(8,)", "r=a.copy();r.strides=(80,80)", "r=a.copy();r.strides=8",
+    'r=a.copy();r.strides="a"', "r=a.copy();r.shape=(3,2)", "r=a.copy();r.shape=6", "r=a.copy();r.shape=-1", "r=a.copy();r.shape=5",
+    "r=a.copy().T;r.shape=6", "r=a.copy();r.real=5", "r=a.copy();r.imag=5", "r=c.copy();r.imag=5", "r=a.copy();r.size=3", "r=a.copy();r.ndim=1",
+    "r=a.copy();r.T=1", "r=a.copy();r.flat=5", "a.var(mean=2.5)", "a.std(mean=2.5)", "a.var(mean=xp.mean(a,keepdims=True))",
+    "a.var(1,mean=xp.mean(a,1,keepdims=True))", "a.std(0,mean=xp.mean(a,0,keepdims=True),ddof=1)", "a.var(mean=2.5,dtype='f4')",
+    "a.var(mean=2.5,where=a>2)", "b.var(mean=2.5)", "b.var(mean=2)", "c.var(mean=1j)", "a.var(mean=2.5,out=xp.zeros(()))",
+    "a.std(mean=2.5,keepdims=True)", "a.var(mean=None)", "xp.var(a,mean=2.5,where=a>2)", "xp.var(b,mean=2.5,dtype='i4')",
+    "xp.std(a,mean=2.5,axis=0,keepdims=True)", "xp.choose(xp.array([0,1,0]),[xp.array([1,2,3]),xp.array([4,5,6])])", "r=xp.zeros(5);r.flat=[1,2]",
+    "r=xp.zeros((2,2)).T;r.flat=[1,2,3]", "a.fill(value=1)", "a.swapaxes(axis1=0,axis2=1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", MEMBERS_OF_ARRAYS)
+@same_as_numpy()
+def test_members_of_arrays(xp, program):
+    return outcome(xp, program)
+
+
+def test_what_is_constant_stays_constant():
+    for constant in (cp.broadcast_to(cp.arange(3), (2, 3)), cp.eye(3).diagonal()):
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            constant.setflags(write=True)
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            constant.flags.writeable = True
+
+
+def test_views_outlive_a_resize():
+    a = cp.arange(3)
+    view = a[:2]
+    a.resize(5)
+    a[0] = 9
+    assert a.tolist() == [9, 1, 2, 0, 0] and view.tolist() == [0, 1]

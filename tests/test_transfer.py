@@ -1,5 +1,8 @@
 """Between host and device: get, set, asnumpy, asarray; and nothing implicit."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -132,3 +135,40 @@ def test_get_array_module():
         and cp.get_array_module(np.arange(3)) is np
         and cp.get_array_module(1, cp.ones(1)) is cp
     )
+
+
+@pytest.mark.parametrize(
+    "shape", [(1001,), (2000,), (40, 40), (3, 400), (1500, 1), (7, 7, 30), (1, 1, 2000), (0, 5), ()]
+)
+@pytest.mark.parametrize(
+    "options", [{}, {"edgeitems": 1}, {"edgeitems": 0}, {"threshold": 5, "linewidth": 40}, {"threshold": 0}]
+)
+def test_long_arrays_are_printed_as_numpy_does(shape, options):
+    host = (np.arange(np.prod(shape, dtype=int)) * 1.37 - 500).reshape(shape)
+    with np.printoptions(**options):
+        for one in (host, host.astype("f4")[::-1] if host.ndim else host, host > 3, host * 1j, host.astype("u1").T):
+            one = np.asarray(one)
+            ours = cp.array(one)
+            assert repr(ours) == repr(one) and str(ours) == str(one)
+            assert cp.array_repr(ours, 30, 2) == np.array_repr(one, 30, 2)
+
+
+def test_printing_copies_only_what_is_shown():
+    wide = cp.broadcast_to(cp.arange(3.0), (2**40, 3))
+    assert repr(wide).startswith("array([[0., 1., 2.],") and "..." in str(wide)
+    assert str(cp.broadcast_to(cp.array(7), (2**50,))) == "[7 7 7 ... 7 7 7]"
+
+
+def test_bfloat16_in_a_fresh_process():
+    program = (
+        "import cupric as cp; a = cp.array([1.5], 'bfloat16'); b = cp.asarray([1], dtype='bfloat16');"
+        "assert str(a.dtype) == 'bfloat16' and (a > b).all();"
+        "assert cp.can_cast('bfloat16', 'f4') and not cp.can_cast('f4', 'bfloat16');"
+        "assert cp.promote_types('bfloat16', 'f2') == cp.float32 and cp.result_type('bfloat16', 'i1') == a.dtype"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_foreign_byte_orders_stand_for_the_machines():
+    assert cp.zeros(3, ">f4").dtype == np.float32 and cp.ones(2).astype(">i2").dtype == np.int16
+    assert cp.array([1, 2], ">i4").tolist() == [1, 2] and cp.array(np.array([1, 2], ">i4"), ">i4").tolist() == [1, 2]

@@ -4,11 +4,12 @@
 `import cupric as cp` replaces `import numpy as np` or `import cupy as cp`: the same program runs on an NVIDIA GPU and on a machine without one.
 """
 
-import importlib
-import os
-import sys
+import atexit as _atexit
+import importlib as _importlib
+import os as _os
+import sys as _sys
 
-import numpy as np
+import numpy as _np
 from numpy import bool as bool
 from numpy import (
     bool_,
@@ -48,21 +49,17 @@ from numpy import (
     intc,
     integer,
     intp,
-    iscomplexobj,
-    isrealobj,
     isscalar,
     issubdtype,
     iterable,
     long,
     longlong,
-    mintypecode,
     nan,
     ndindex,
     newaxis,
     number,
     pi,
     printoptions,
-    promote_types,
     s_,
     set_printoptions,
     seterr,
@@ -121,6 +118,7 @@ from cupric._creation import (
     triu,
     zeros_like,
 )
+from cupric._dtypes import can_cast, iscomplexobj, isrealobj, mintypecode, promote_types
 from cupric._files import fromfile, genfromtxt, load, loadtxt, save, savetxt, savez, savez_compressed
 from cupric._manipulation import (
     array_split,
@@ -176,6 +174,7 @@ from cupric._selection import (
     around,
     array_equal,
     array_equiv,
+    choose,
     clip,
     compress,
     diff,
@@ -236,14 +235,14 @@ _LAZY_NAMES = {
 def __getattr__(name):
     if name in _LAZY_MODULES:
         try:
-            return importlib.import_module(f"cupric.{name}")
+            return _importlib.import_module(f"cupric.{name}")
         except ModuleNotFoundError as missing:
             if missing.name != f"cupric.{name}":
                 raise
     elif name in _LAZY_NAMES:
-        return getattr(importlib.import_module(f"cupric.{_LAZY_NAMES[name]}"), name)
+        return getattr(_importlib.import_module(f"cupric.{_LAZY_NAMES[name]}"), name)
     elif name == "bfloat16":
-        return importlib.import_module("ml_dtypes").bfloat16
+        return _importlib.import_module("ml_dtypes").bfloat16
     raise AttributeError(f"module 'cupric' has no attribute {name!r}")
 
 
@@ -260,45 +259,37 @@ def get_array_module(*args):
     >>> cp.get_array_module(np.arange(3)) is np
     True
     """
-    return sys.modules[__name__] if _any_of(args) else np
+    return _sys.modules[__name__] if _any_of(args) else _np
 
 
 def _any_of(args):
     return next((True for arg in args if isinstance(arg, ndarray)), False)
 
 
-def can_cast(from_, to, casting="safe"):
-    """Whether a dtype, or that of an array, may become another under a casting rule."""
-    return np.can_cast(from_.dtype if isinstance(from_, ndarray) else from_, to, casting)
-
-
-def may_share_memory(a, b, max_work=None):
+def may_share_memory(a, b, /, max_work=None):
     """Whether the bytes that two arrays span overlap."""
     return isinstance(a, ndarray) and isinstance(b, ndarray) and a._overlaps(b, False)
 
 
-def shares_memory(a, b, max_work=None):
+def shares_memory(a, b, /, max_work=None):
     """Whether two arrays have bytes in common."""
     return isinstance(a, ndarray) and isinstance(b, ndarray) and a._overlaps(b, True)
 
 
 def _prepare():
-    here = os.path.dirname(__file__)
-    _core.set_library_search([folder for folder in sys.path if folder], os.path.join(here, "pack"))
+    here = _os.path.dirname(__file__)
+    _core.set_library_search([folder for folder in _sys.path if folder], _os.path.join(here, "pack"))
     # A child has no thread but the one that forked: none may be in the middle of something then.
-    os.register_at_fork(
+    _os.register_at_fork(
         before=_core.before_fork, after_in_parent=_core.after_fork, after_in_child=_core.after_fork_in_child
     )
-    import atexit
-
-    atexit.register(_core.finish)
+    _atexit.register(_core.finish)
 
 
 _prepare()
 
-_HIDDEN = {"importlib", "np", "os", "sys"}
 __all__ = sorted(
-    {name for name in globals() if not name.startswith("_")} - _HIDDEN
+    {name for name in globals() if not name.startswith("_")}
     | {"cuda", "linalg", "profiler", "random", "testing"}
     | {*_LAZY_NAMES}
 )

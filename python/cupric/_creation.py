@@ -257,7 +257,7 @@ def _like(prototype, dtype, order, shape, device):
     return empty(host.shape if shape is None else shape, host.dtype if dtype is None else dtype, "F" if column else "C")
 
 
-def empty_like(prototype, /, dtype=None, order="K", subok=True, shape=None, *, device=None):
+def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """A new array like another one, whose elements are whatever the memory holds."""
     return _like(prototype, dtype, order, shape, device)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from cupric import _core
 from cupric._creation import array, asnumpy
 
 __all__ = ["fromfile", "genfromtxt", "load", "loadtxt", "save", "savetxt", "savez", "savez_compressed"]
@@ -14,20 +15,36 @@ def save(file, arr, allow_pickle=True):
     np.save(file, asnumpy(arr), allow_pickle=allow_pickle)
 
 
-def savez(file, *args, **kwds):
+def savez(file, *args, allow_pickle=True, **kwds):
     """Writes arrays to a `.npz` file."""
-    np.savez(file, *map(asnumpy, args), **{name: asnumpy(a) for name, a in kwds.items()})
+    np.savez(file, *map(asnumpy, args), allow_pickle=allow_pickle, **{name: asnumpy(a) for name, a in kwds.items()})
 
 
-def savez_compressed(file, *args, **kwds):
+def savez_compressed(file, *args, allow_pickle=True, **kwds):
     """Writes arrays to a compressed `.npz` file."""
-    np.savez_compressed(file, *map(asnumpy, args), **{name: asnumpy(a) for name, a in kwds.items()})
+    np.savez_compressed(
+        file, *map(asnumpy, args), allow_pickle=allow_pickle, **{name: asnumpy(a) for name, a in kwds.items()}
+    )
 
 
-def load(file, mmap_mode=None, allow_pickle=None):
-    """Reads a `.npy` file as an array, or a `.npz` file as a mapping whose arrays are read when they are asked for."""
-    found = np.load(file, mmap_mode=mmap_mode, allow_pickle=bool(allow_pickle))
-    return NpzFile(found) if isinstance(found, np.lib.npyio.NpzFile) else array(found)
+def load(file, mmap_mode=None, allow_pickle=False, fix_imports=True, encoding="ASCII", *, max_header_size=10000):
+    """Reads a `.npy` file as an array, or a `.npz` file as a mapping whose arrays are read when they are asked for.
+
+    Two bytes without a dtype, which is how NumPy writes bfloat16, are read as bfloat16.
+    """
+    found = np.load(
+        file,
+        mmap_mode=mmap_mode,
+        allow_pickle=bool(allow_pickle),
+        fix_imports=fix_imports,
+        encoding=encoding,
+        max_header_size=max_header_size,
+    )
+    return NpzFile(found) if isinstance(found, np.lib.npyio.NpzFile) else _read(found)
+
+
+def _read(host):
+    return array(host.view(_core.dtype("bfloat16")) if host.dtype == np.dtype("V2") else host)
 
 
 class NpzFile(Mapping):
@@ -38,7 +55,7 @@ class NpzFile(Mapping):
         self.files = file.files
 
     def __getitem__(self, name):
-        return array(self.npz_file[name])
+        return _read(self.npz_file[name])
 
     def __iter__(self):
         return iter(self.files)

@@ -2,9 +2,11 @@
 
 import pickle
 
+import numpy as np
+
 from cupric import _core, _dispatch, _manipulation, _selection, _statistics
 from cupric._core import ndarray
-from cupric._creation import array
+from cupric._creation import arange, array, zeros
 
 __all__ = ["Flags", "flatiter"]
 
@@ -12,13 +14,26 @@ __all__ = ["Flags", "flatiter"]
 class Flags:
     """How an array lies in memory; also by index: `a.flags["C_CONTIGUOUS"]`."""
 
-    __slots__ = ("c_contiguous", "f_contiguous", "owndata", "writeable")
+    __slots__ = ("_array", "c_contiguous", "f_contiguous", "owndata")
 
     def __init__(self, a):
-        self.c_contiguous = a._c_contiguous()
-        self.f_contiguous = a._f_contiguous()
-        self.owndata = a.base is None
-        self.writeable = a._writeable()
+        for name, value in (
+            ("_array", a),
+            ("c_contiguous", a._c_contiguous()),
+            ("f_contiguous", a._f_contiguous()),
+            ("owndata", a.base is None),
+        ):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name, value):
+        if name != "writeable":
+            raise AttributeError(f"attribute {name!r} of 'cupric.ndarray.flags' is not writable")
+        self._array._set_writeable(bool(value))
+
+    @property
+    def writeable(self):
+        """Whether the elements may be written."""
+        return self._array._writeable()
 
     @property
     def fnc(self):
@@ -46,6 +61,9 @@ class Flags:
             return getattr(self, short.get(name, str(name).lower()))
         except AttributeError:
             raise KeyError("Unknown flag") from None
+
+    def __setitem__(self, name, value):
+        setattr(self, {"W": "writeable"}.get(name, str(name).lower()), value)
 
     def __repr__(self):
         names = ("C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE")
@@ -91,7 +109,7 @@ def _flat(self):
 
 
 def _set_flat(self, value):
-    flatiter(self)[...] = value
+    _selection.put(self, arange(self.size), value)
 
 
 def _device(self):
@@ -196,6 +214,60 @@ def ptp(self, axis=None, out=None, keepdims=False):
     return _statistics.ptp(self, axis, out, keepdims)
 
 
+def setflags(self, write=None, align=None, uic=None):
+    """Lets the elements be written, or not any longer. Only what this took away can be given back."""
+    if uic:
+        raise ValueError("cannot set WRITEBACKIFCOPY flag to True")
+    if write is not None:
+        self._set_writeable(bool(write))
+
+
+def byteswap(self, inplace=False):
+    """The elements with their bytes in the opposite order."""
+    size = self.dtype.itemsize // (2 if self.dtype.kind == "c" else 1)
+    swapped = self.copy()
+    if size > 1 and self.size:
+        bytes_ = swapped.reshape(-1).view("u1").reshape(-1, size)
+        bytes_[...] = bytes_[:, ::-1].copy()
+    if not inplace:
+        return swapped
+    self[...] = swapped
+    return self
+
+
+def resize(self, *new_shape, refcheck=True):
+    """Gives the array another shape in place, with zeros for elements that it did not have.
+
+    Views of it keep the elements that they show, so `refcheck` is ignored.
+    """
+    shape = new_shape[0] if len(new_shape) == 1 else new_shape
+    if shape is None or shape == ():
+        return
+    if self.base is not None or not (self._c_contiguous() or self._f_contiguous()):
+        raise ValueError("cannot resize this array: it does not own its data")
+    made = zeros(shape, self.dtype)
+    count = min(made.size, self.size)
+    made.reshape(-1)[:count] = self.ravel("K")[:count]
+    self._become(made)
+
+
+def choose(self, choices, out=None, mode="raise"):
+    """For each position the element of the array that it names; see `cupric.choose`."""
+    return _selection.choose(self, choices, out, mode)
+
+
+def _reversed(self):
+    """Goes over the first axis, backwards."""
+    return iter(self[::-1] if self.ndim else self)
+
+
+def _setstate(self, state):
+    """Takes over a pickled NumPy array's state."""
+    host = np.empty(0)
+    host.__setstate__(state)
+    self._become(array(host))
+
+
 def to_device(self, device, /, *, stream=None):
     """The array itself: there is no copy between devices behind this name."""
     if str(device) == str(self.device):
@@ -207,10 +279,13 @@ def _attach():
     for name, getter, setter in (("flags", _flags, None), ("flat", _flat, _set_flat), ("device", _device, None),
                                  ("data", _data, None), ("__cuda_array_interface__", _interface, None)):  # fmt: skip
         setattr(ndarray, name, property(getter, setter, doc=getter.__doc__))
-    for method in (tolist, tobytes, tofile, dump, dumps, clip, round, compress, repeat, put, trace, ptp, to_device):
+    for method in (tolist, tobytes, tofile, dump, dumps, clip, round, compress, repeat, put, trace, ptp, to_device,
+                   setflags, byteswap, resize, choose):  # fmt: skip
         method.__qualname__ = f"ndarray.{method.__name__}"
         setattr(ndarray, method.__name__, method)
     ndarray.__reduce_ex__ = _reduce
+    ndarray.__reversed__ = _reversed
+    ndarray.__setstate__ = _setstate
     ndarray.__array_ufunc__ = _dispatch.array_ufunc
     ndarray.__array_function__ = _dispatch.array_function
     ndarray.__array_priority__ = 100

@@ -12,7 +12,7 @@ from cupric._manipulation import concatenate, copyto
 from cupric._statistics import _array
 
 __all__ = [
-    "allclose", "argsort", "argwhere", "around", "array_equal", "array_equiv", "clip", "compress", "diff", "extract",
+    "allclose", "argsort", "argwhere", "around", "array_equal", "array_equiv", "choose", "clip", "compress", "diff", "extract",
     "flatnonzero", "isclose", "nonzero", "place", "put", "put_along_axis", "round", "sort", "take", "take_along_axis",
     "where",
 ]  # fmt: skip
@@ -152,6 +152,53 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     array([10, 30])
     """
     return _array(a).take(indices, axis, out, mode)
+
+
+def choose(a, choices, out=None, mode="raise"):
+    """For each position the element of the array that it names. With `mode="raise"` waits for the positions.
+
+    Parameters
+    ----------
+    a : array of ints
+    choices : sequence of arrays
+    out : array, optional
+    mode : {'raise', 'wrap', 'clip'}
+
+    Examples
+    --------
+    >>> import cupric as cp
+    >>> cp.choose(cp.array([0, 1, 0]), [cp.array([1, 2, 3]), cp.array([4, 5, 6])])
+    array([1, 5, 3])
+    """
+    choices = [_array(choice) for choice in choices]
+    if not choices:
+        raise ValueError("0-length sequence.")
+    places = _array(a)
+    if not _core.can_cast(places.dtype, "int64", "safe"):
+        raise TypeError(f"Cannot cast array data from {places.dtype!r} to dtype('int64') according to the rule 'safe'")
+    places = _within(places.astype("int64", copy=False), len(choices), mode)
+    shape = np.broadcast_shapes(places.shape, *(choice.shape for choice in choices))
+    rows = _core.join([choice._broadcast_to(shape) for choice in choices], 0, None, True)
+    made = take_along_axis(rows, places._broadcast_to(shape).reshape((1, *shape)), 0).reshape(shape)
+    if out is None:
+        return made
+    if out.shape != shape:
+        raise TypeError("choose: invalid shape for output array.")
+    copyto(out, made)
+    return out
+
+
+def _within(places, count, mode):
+    """Positions below a number."""
+    if mode == "wrap":
+        return places % count
+    if mode == "clip":
+        return clip(places, 0, count - 1)
+    if mode != "raise":
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
+    if bool(((places < 0) | (places >= count)).any()):
+        raise ValueError("invalid entry in choice array")
+    return places
 
 
 def _along(a, indices, axis):

@@ -131,27 +131,32 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=_No
     correction : int or float, optional
         Another name of `ddof`.
     """
-    ddof = _correction(ddof, correction)
-    if mean is not None:
-        return _ufuncs["sqrt"](_about(_array(a), mean, axis, dtype, ddof, keepdims, where), out=out)
-    return _array(a).std(axis, dtype, out, ddof, keepdims, where=where)
+    return _array(a).std(axis, dtype, out, _correction(ddof, correction), keepdims, where=where, mean=mean)
 
 
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=_NoValue, mean=None, correction=None):
     """Variance along axes; see `std`."""
-    ddof = _correction(ddof, correction)
-    if mean is not None:
-        return _ufuncs["positive"](_about(_array(a), mean, axis, dtype, ddof, keepdims, where), out=out)
-    return _array(a).var(axis, dtype, out, ddof, keepdims, where=where)
+    return _array(a).var(axis, dtype, out, _correction(ddof, correction), keepdims, where=where, mean=mean)
 
 
-def _about(a, mean, axis, dtype, ddof, keepdims, where):
-    """The mean square distance of elements from a known mean."""
-    mask = ones(a.shape, bool) if where is _NoValue else where
-    squares = abs(a - mean) ** 2
-    count = mask._broadcast_to(a.shape).sum(axis, dtype="float64", keepdims=keepdims)
+def about(name, a, mean, axis, dtype, out, ddof, keepdims, where):
+    """The variance, or the deviation, from a known mean."""
+    mask = ones(a.shape, bool) if where is None else asarray(where, dtype=None if isinstance(where, ndarray) else bool)
+    difference = a - mean
+    if difference.dtype.kind == "c":
+        squares = _ufuncs["square"](difference.real) + _ufuncs["square"](difference.imag)
+    else:
+        squares = _ufuncs["square"](difference)
+    if dtype is None and squares.dtype.kind in "biu":
+        dtype = "float64"
     total = squares.sum(axis, dtype, keepdims=keepdims, where=mask)
-    return (total / _ufuncs["maximum"](count - ddof, 0)).astype(total.dtype, copy=False)
+    count = mask._broadcast_to(a.shape).sum(axis, dtype="float64", keepdims=keepdims)
+    made = total / _ufuncs["maximum"](count - ddof, 0)
+    made = made if name == "var" else _ufuncs["sqrt"](made)
+    if out is None:
+        return made.astype(total.dtype, copy=False)
+    _ufuncs["copy"](made, out=out, casting="unsafe")
+    return out
 
 
 def _correction(ddof, correction):

@@ -29,12 +29,14 @@ pub(crate) struct PyArray {
     pub(crate) array: Array,
     /// The array whose memory this one shows.
     pub(crate) base: Option<Py<PyArray>>,
+    /// Whether it was writable until its own flag was taken away.
+    closed: bool,
 }
 
 impl PyArray {
     /// A new object for an array that owns its memory.
     pub(crate) const fn of(array: Array) -> PyArray {
-        PyArray { array, base: None }
+        PyArray { array, base: None, closed: false }
     }
 
     /// A new object, as Python sees it.
@@ -49,7 +51,7 @@ impl PyArray {
             let same = std::sync::Arc::ptr_eq(known.array.storage(), array.storage());
             same.then(|| known.base.as_ref().map_or_else(|| owner.clone().unbind(), |base| base.clone_ref(owner.py())))
         };
-        Bound::new(owner.py(), PyArray { array, base })
+        Bound::new(owner.py(), PyArray { array, base, closed: false })
     }
 }
 
@@ -108,16 +110,53 @@ impl PyArray {
         Ok(())
     }
 
-    /// Bytes from one element to the next along each axis.
+    /// Bytes from one element to the next along each axis; may be set to others that stay in the memory.
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.array.strides())
     }
 
-    /// What the elements are, as a `numpy.dtype`.
+    #[setter]
+    fn set_strides(&mut self, py: Python<'_>, strides: &Bound<'_, PyAny>) -> PyResult<()> {
+        let strides = crate::convert::signed_shape(strides)?;
+        if strides.len() != self.array.ndim() {
+            return Err(PyValueError::new_err(format!("strides must be same length as shape ({})", self.array.ndim())));
+        }
+        self.array = enter(py, || self.array.as_strided(self.array.shape(), &strides))?;
+        Ok(())
+    }
+
+    /// What the elements are, as a `numpy.dtype`; may be set to another one for the same bytes.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_numpy(py, self.array.dtype())
+    }
+
+    #[setter]
+    fn set_dtype(&mut self, py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
+        let dtype = dtype_of(dtype)?;
+        self.array = enter(py, || self.array.view(dtype))?;
+        Ok(())
+    }
+
+    /// Shows other elements from now on.
+    fn _become(&mut self, other: &PyArray) {
+        self.array = other.array.clone();
+    }
+
+    /// Lets the array be written, or not any longer; only what this took away does it give back.
+    fn _set_writeable(&mut self, writeable: bool) -> PyResult<()> {
+        if writeable == self._writeable() {
+            return Ok(());
+        }
+        if writeable && !self.closed {
+            return Err(PyValueError::new_err("cannot set WRITEABLE flag to True of this array"));
+        }
+        let access = if writeable { Access::ReadWrite } else { Access::ReadOnly };
+        let (storage, layout) = (self.array.storage().clone(), self.array.layout().clone());
+        self.array = Array::over(storage, self.array.dtype(), layout, access);
+        self.closed = !writeable;
+        Ok(())
     }
 
     /// The number of axes.

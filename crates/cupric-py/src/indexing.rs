@@ -2,16 +2,16 @@
 
 use crate::{
     array::PyArray,
-    convert::{Given, HostKind, given, host_kind},
+    convert::{Given, HostKind, given, host_kind, to_numpy},
     creation::from_python,
     errors::{enter, enter_sized, enter_waiting},
 };
-use cupric::{Array, DType, Item, Scalar, ufunc::Operand};
+use cupric::{Array, DType, Item, Order, Scalar, ufunc::Operand};
 use pyo3::{
-    exceptions::{PyIndexError, PyOverflowError, PyTypeError},
+    exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError},
     intern,
     prelude::*,
-    types::{PyBool, PyEllipsis, PyInt, PyList, PySlice, PyTuple},
+    types::{PyBool, PyEllipsis, PyInt, PyList, PyRange, PySlice, PyTuple},
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ type Items = SmallVec<[Item; 4]>;
 
 const VALID: &str = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are \
                      valid indices";
+
+const NO_INDICES: &str = "arrays used as indices must be of integer (or boolean) type";
 
 fn items(key: &Bound<'_, PyAny>) -> PyResult<Items> {
     match key.cast::<PyTuple>() {
@@ -44,7 +46,7 @@ fn item(key: &Bound<'_, PyAny>) -> PyResult<Item> {
         return Ok(Item::Ellipsis);
     }
     if let Ok(array) = key.cast::<PyArray>() {
-        return Ok(Item::Array(array.borrow().array.clone()));
+        return chosen(py, array.borrow().array.clone());
     }
     if let Ok(value) = key.cast::<PyBool>() {
         let value = Scalar::Bool(value.is_true());
@@ -53,32 +55,49 @@ fn item(key: &Bound<'_, PyAny>) -> PyResult<Item> {
     other(key)
 }
 
+/// An index array. A mask of no elements chooses none, whatever the axis's length.
+fn chosen(py: Python<'_>, array: Array) -> PyResult<Item> {
+    if array.dtype() == DType::Bool && array.shape() == [0] {
+        return enter(py, || array.astype(DType::Int64, Order::Keep)).map(Item::Array);
+    }
+    Ok(Item::Array(array))
+}
+
 /// Lists, host arrays and NumPy's scalars.
 fn other(key: &Bound<'_, PyAny>) -> PyResult<Item> {
     let py = key.py();
-    if let Ok(list) = key.cast::<PyList>() {
-        if list.is_empty() {
-            return enter(py, || cupric::zeros(&[0], DType::Int64)).map(Item::Array);
+    if key.is_instance_of::<PyList>() || key.is_instance_of::<PyTuple>() || key.is_instance_of::<PyRange>() {
+        let made = from_python(key, None).map_err(|error| refused(py, error, VALID))?;
+        // Nothing, in whatever depth, has no dtype.
+        if made.size() == 0 && made.dtype() == DType::Float64 {
+            return enter(py, || made.astype(DType::Int64, Order::Keep)).map(Item::Array);
         }
-        return from_python(key, None).map(Item::Array);
+        return Ok(Item::Array(made));
     }
     match host_kind(key)? {
-        HostKind::Array | HostKind::Scalar if !is_whole(key)? => from_python(key, None).map(Item::Array),
+        HostKind::Array | HostKind::Scalar if !is_whole(key)? => {
+            chosen(py, from_python(key, None).map_err(|error| refused(py, error, NO_INDICES))?)
+        }
         HostKind::Other if !key.hasattr(intern!(py, "__index__"))? => Err(PyIndexError::new_err(VALID)),
         _ => position(key).map(Item::Int),
     }
 }
 
+/// A dtype that does not exist here makes no index.
+fn refused(py: Python<'_>, error: PyErr, sentence: &'static str) -> PyErr {
+    if error.is_instance_of::<PyTypeError>(py) { PyIndexError::new_err(sentence) } else { error }
+}
+
 /// Whether a host value is one integer.
 fn is_whole(key: &Bound<'_, PyAny>) -> PyResult<bool> {
     let zero = key.getattr(intern!(key.py(), "ndim"))?.extract::<usize>()? == 0;
-    let dtype = crate::convert::dtype_of(&key.getattr(intern!(key.py(), "dtype"))?)?;
-    Ok(zero && dtype.is_integer())
+    let dtype = crate::convert::dtype_of(&key.getattr(intern!(key.py(), "dtype"))?);
+    Ok(zero && dtype.map_err(|error| refused(key.py(), error, VALID))?.is_integer())
 }
 
 fn position(key: &Bound<'_, PyAny>) -> PyResult<isize> {
     key.extract::<isize>().map_err(|error| {
-        if error.is_instance_of::<PyOverflowError>(key.py()) {
+        if error.is_instance_of::<PyOverflowError>(key.py()) && key.extract::<u64>().is_err() {
             PyIndexError::new_err("cannot fit 'int' into an index-sized integer")
         } else {
             error
@@ -114,8 +133,40 @@ fn with_value<T>(dtype: DType, value: &Bound<'_, PyAny>, call: impl FnOnce(Opera
             call(Operand::Typed(dtype, bits))
         }
         Given::Typed(from, bits) => call(Operand::Typed(from, bits)),
-        Given::Other => call(Operand::Array(&from_python(value, None)?)),
+        Given::Other => call(Operand::Array(&converted(value, dtype)?)),
     }
+}
+
+/// A list, or another value that is no array yet, as elements of a dtype.
+fn converted(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Array> {
+    from_python(value, Some(to_numpy(value.py(), dtype)?.as_any()))
+}
+
+const SEQUENCE: &str = "setting an array element with a sequence.";
+
+/// The list that is assigned, which may not be deeper than what it is assigned to.
+fn listed(target: &Array, items: &[Item], value: &Bound<'_, PyAny>) -> PyResult<Array> {
+    let made = converted(value, target.dtype())?;
+    let deep = is_basic(items) && made.ndim() > enter(value.py(), || target.get(items))?.ndim();
+    if deep { Err(PyValueError::new_err(SEQUENCE)) } else { Ok(made) }
+}
+
+/// Whether the index names one element.
+fn is_element(target: &Array, items: &[Item]) -> bool {
+    items.len() == target.ndim() && items.iter().all(|item| matches!(item, Item::Int(_)))
+}
+
+/// Sets all elements to one value.
+pub(crate) fn fill(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let several = match given(value)? {
+        Given::Array(array) => array.array.ndim() > 0,
+        Given::Other => converted(value, target.dtype())?.ndim() > 0,
+        _ => false,
+    };
+    if several {
+        return Err(PyValueError::new_err(SEQUENCE));
+    }
+    assign(py, target, value)
 }
 
 /// Copies a value into all elements.
@@ -160,6 +211,16 @@ impl PyArray {
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let items = items(key)?;
         let array = slf.borrow().array.clone();
+        match given(value)? {
+            Given::Array(value) if value.array.ndim() > 0 && is_element(&array, &items) => {
+                return Err(PyValueError::new_err(SEQUENCE));
+            }
+            Given::Other => {
+                let value = listed(&array, &items, value)?;
+                return set(slf.py(), &array, &items, Operand::Array(&value));
+            }
+            _ => {}
+        }
         with_value(array.dtype(), value, |operand| set(slf.py(), &array, &items, operand))
     }
 

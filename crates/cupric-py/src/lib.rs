@@ -18,6 +18,7 @@ mod methods;
 mod operators;
 mod places;
 mod random;
+mod reductions;
 mod ufunc;
 
 use pyo3::prelude::*;

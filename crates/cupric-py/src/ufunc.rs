@@ -5,7 +5,7 @@ use crate::{
     convert::{Given, given, optional_dtype, order_of, required, to_numpy},
     creation::from_python,
     errors::enter,
-    methods::Maybe,
+    reductions::Maybe,
 };
 use cupric::{
     Array, Casting, DType, Error, Order, Scalar, Ufunc,
