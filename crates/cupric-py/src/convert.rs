@@ -59,9 +59,9 @@ pub(crate) fn dtype_of(object: &Bound<'_, PyAny>) -> PyResult<DType> {
         return Ok(*dtype);
     }
     if let Ok(name) = object.extract::<&str>()
-        && matches!(name, "bfloat16" | "bf16")
+        && let Some(dtype) = common_name(name)
     {
-        return Ok(DType::BFloat16);
+        return Ok(dtype);
     }
     let made = if object.is_instance(table.class.bind(py))? {
         object.clone()
@@ -80,6 +80,28 @@ pub(crate) fn dtype_of(object: &Bound<'_, PyAny>) -> PyResult<DType> {
         let text = matches!(made.getattr("kind").and_then(|kind| kind.extract::<char>()), Ok('U' | 'S' | 'V'));
         let name = if text { name.trim_end_matches(|letter: char| letter.is_ascii_digit()) } else { &name };
         PyTypeError::new_err(format!("Unsupported dtype {name}"))
+    })
+}
+
+/// The names that are written most, and those that NumPy does not know.
+fn common_name(name: &str) -> Option<DType> {
+    Some(match name {
+        "bfloat16" | "bf16" => DType::BFloat16,
+        "f2" | "float16" => DType::Float16,
+        "f4" | "f" | "float32" => DType::Float32,
+        "f8" | "d" | "float64" => DType::Float64,
+        "c8" | "F" | "complex64" => DType::Complex64,
+        "c16" | "D" | "complex128" => DType::Complex128,
+        "i1" | "int8" => DType::Int8,
+        "i2" | "int16" => DType::Int16,
+        "i4" | "int32" => DType::Int32,
+        "i8" | "int64" => DType::Int64,
+        "u1" | "uint8" => DType::UInt8,
+        "u2" | "uint16" => DType::UInt16,
+        "u4" | "uint32" => DType::UInt32,
+        "u8" | "uint64" => DType::UInt64,
+        "?" | "bool" => DType::Bool,
+        _ => return None,
     })
 }
 

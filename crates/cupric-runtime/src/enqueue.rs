@@ -24,6 +24,8 @@ type Streams = SmallVec<[StreamId; 2]>;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
     AtOnce,
+    /// At once if nothing waits: work that is done sooner than queued is no reason to launch what is growing.
+    IfIdle,
     Later,
 }
 
@@ -44,7 +46,7 @@ impl Device {
         let when = self.when(stream, &step, bytes, reads, writes);
         let mut lanes = self.settled(stream.id(), reads, writes, when);
         let lane = lanes.get_mut(&stream.id()).expect("a stream is registered as long as it lives");
-        if when == When::AtOnce && lane.queue.steps.is_empty() {
+        if when != When::Later && lane.queue.steps.is_empty() {
             drop(lanes);
             let find = |id| find_in(reads, writes, id);
             let run = || {
@@ -71,7 +73,7 @@ impl Device {
         } else {
             self.flusher.wake(self);
         }
-        if when == When::Later {
+        if when != When::AtOnce {
             return Ok(());
         }
         writes.iter().find_map(|storage| self.known_failure(storage)).map_or(Ok(()), Err)
@@ -88,8 +90,10 @@ impl Device {
         let shared = || reads.iter().chain(writes).any(|storage| storage.is_shared());
         let small = || running() != Running::Queued && bytes <= self.backend.small_work();
         let asked = || stream.is_eager() || running() == Running::Eager;
-        let now = small() || matches!(step, Step::Single(_)) || asked() || shared();
-        if now { When::AtOnce } else { When::Later }
+        if matches!(step, Step::Single(_)) || asked() || shared() {
+            return When::AtOnce;
+        }
+        if small() { When::IfIdle } else { When::Later }
     }
 
     /// The queues, once there is room, no other stream's queue holds a step that must run before one on these storages, and the
