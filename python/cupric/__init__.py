@@ -166,7 +166,7 @@ from cupric._manipulation import (
 from cupric._methods import flatiter
 from cupric._printing import array2string, array_repr, array_str
 from cupric._products import dot, inner, kron, matmul, matvec, outer, tensordot, vdot, vecdot, vecmat
-from cupric._running import eager
+from cupric._running import config, eager
 from cupric._selection import (
     allclose,
     argsort,

@@ -1,10 +1,11 @@
 """When operations run."""
 
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 from cupric import _core
 
-__all__ = ["eager"]
+__all__ = ["config", "eager"]
 
 
 @contextmanager
@@ -27,3 +28,13 @@ def eager(on=True):
         yield
     finally:
         _core.set_running(before)
+
+
+class _Config(SimpleNamespace):
+    """The settings that the process began with, from the environment; see the README for their names there."""
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"settings are read once: set CUPRIC_{name.upper()} before the program starts")
+
+
+config = _Config(**_core.settings())

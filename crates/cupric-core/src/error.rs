@@ -199,6 +199,9 @@ pub enum Error {
     /// A failure with the place in the caller's program where the operation was asked for.
     #[error("{cause} (asked for at {place})")]
     Placed { place: String, cause: Box<Error> },
+    /// A function that the caller handed over failed; whoever called it keeps its own exception.
+    #[error("a function that was called failed")]
+    Callback,
     /// A panic inside of Cupric: a bug.
     #[error("Cupric panicked, which is a bug: {text}")]
     Panic { text: String },
@@ -270,7 +273,9 @@ impl Error {
             Self::OutOfMemory { .. } => Exception::OutOfMemory,
             Self::HostMemory { .. } => Exception::MemoryError,
             Self::Library { .. } => Exception::ImportError,
-            Self::LibraryCall { .. } | Self::Panic { .. } | Self::Runtime(_) => Exception::RuntimeError,
+            Self::LibraryCall { .. } | Self::Panic { .. } | Self::Callback | Self::Runtime(_) => {
+                Exception::RuntimeError
+            }
             Self::Driver { code, .. } => Exception::CudaDriver(*code),
             Self::CudaRuntime { code, .. } => Exception::CudaRuntime(*code),
             Self::Compile { .. } => Exception::CompileException,

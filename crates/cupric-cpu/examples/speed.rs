@@ -23,7 +23,7 @@ impl Bench {
         let (storage, layout) = (StorageId(self.arrays.len() as u64), Layout::row_major(shape, dtype.size()));
         let bytes = layout.len() * dtype.size();
         let address = self.cpu.allocate(bytes).expect("memory");
-        self.cpu.fill(STREAM, address, 0, bytes).expect("fill");
+        self.cpu.upload(STREAM, address, &vec![0; bytes]).expect("fill");
         self.arrays.insert(storage, address);
         Operand { storage, dtype, layout: layout.into() }
     }

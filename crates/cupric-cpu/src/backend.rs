@@ -164,18 +164,6 @@ impl Backend for Cpu {
         Ok(())
     }
 
-    fn copy(&self, _: RawStream, from: u64, to: u64, bytes: usize) -> Result<()> {
-        // SAFETY: whoever calls a backend names memory that it may use; the two may overlap.
-        unsafe { self.move_bytes(pointer(from), pointer(to), bytes) };
-        Ok(())
-    }
-
-    fn fill(&self, _: RawStream, to: u64, byte: u8, len: usize) -> Result<()> {
-        // SAFETY: whoever calls a backend names memory that it may use.
-        unsafe { std::ptr::write_bytes(pointer(to), byte, len) };
-        Ok(())
-    }
-
     fn small_work(&self) -> usize {
         // Below this an operation takes less time than the queue does.
         16 << 10

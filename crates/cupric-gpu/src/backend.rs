@@ -5,8 +5,8 @@ use crate::{
     compiler::Compiler,
     disk_cache::DiskCache,
     driver::{
-        Attribute, CaptureMode, DevicePtr, Driver, Event, EventFlags, Fill, HostFlags, MemoryInfo, Progress,
-        Properties, Stream, StreamKind,
+        Attribute, CaptureMode, DevicePtr, Driver, Event, EventFlags, HostFlags, MemoryInfo, Progress, Properties,
+        Stream, StreamKind,
     },
     error::Result,
     events::Events,
@@ -387,18 +387,6 @@ impl Backend for GpuBackend {
             true => self.synchronize_stream(raw),
             false => Ok(self.staging.download(stream(raw), DevicePtr(from), to)?),
         }
-    }
-
-    fn copy(&self, raw: RawStream, from: u64, to: u64, bytes: usize) -> cupric_core::Result<()> {
-        let driver = self.gpu.enter()?;
-        // SAFETY: the queue keeps both spans alive and orders work on them.
-        Ok(unsafe { driver.copy_on_device(DevicePtr(to), DevicePtr(from), bytes, stream(raw)) }?)
-    }
-
-    fn fill(&self, raw: RawStream, to: u64, byte: u8, bytes: usize) -> cupric_core::Result<()> {
-        let driver = self.gpu.enter()?;
-        // SAFETY: the queue keeps the span alive and orders work on it.
-        Ok(unsafe { driver.fill(DevicePtr(to), Fill::U8(byte), bytes, stream(raw)) }?)
     }
 
     fn workspace(&self, op: &Op) -> cupric_core::Result<usize> {

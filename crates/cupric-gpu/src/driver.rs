@@ -234,9 +234,6 @@ pub struct Launch {
     pub stream: Stream,
 }
 
-/// A host function that runs in a stream's order. It must not call the driver.
-pub type HostFunction = unsafe extern "C" fn(*mut c_void);
-
 /// A GPU vendor's driver.
 ///
 /// Calls on memory, streams, events and modules work in the thread's current context (see [`Driver::make_current`]).
@@ -278,20 +275,12 @@ pub trait Driver: Send + Sync {
     fn memory_info(&self) -> Result<MemoryInfo>;
     /// Allocates device memory.
     fn allocate(&self, bytes: usize) -> Result<DevicePtr>;
-    /// Allocates memory that moves between host and device.
-    fn allocate_managed(&self, bytes: usize) -> Result<DevicePtr>;
-    /// Frees memory of [`Driver::allocate`] or [`Driver::allocate_managed`].
+    /// Frees memory of [`Driver::allocate`].
     unsafe fn free(&self, pointer: DevicePtr) -> Result<()>;
     /// Allocates pinned host memory.
     fn allocate_host(&self, bytes: usize, flags: HostFlags) -> Result<NonNull<c_void>>;
     /// Frees memory of [`Driver::allocate_host`].
     unsafe fn free_host(&self, pointer: NonNull<c_void>) -> Result<()>;
-    /// Pins host memory that somebody else allocated.
-    unsafe fn register_host(&self, pointer: NonNull<c_void>, bytes: usize, flags: HostFlags) -> Result<()>;
-    /// Undoes [`Driver::register_host`].
-    unsafe fn unregister_host(&self, pointer: NonNull<c_void>) -> Result<()>;
-    /// The device's address of mapped host memory.
-    fn host_device_pointer(&self, pointer: NonNull<c_void>) -> Result<DevicePtr>;
     /// What the driver knows of an address.
     fn pointer_info(&self, address: u64) -> Result<PointerInfo>;
 
@@ -301,23 +290,11 @@ pub trait Driver: Send + Sync {
     unsafe fn copy_to_host(&self, to: *mut c_void, from: DevicePtr, bytes: usize, stream: Stream) -> Result<()>;
     /// Copies within a device.
     unsafe fn copy_on_device(&self, to: DevicePtr, from: DevicePtr, bytes: usize, stream: Stream) -> Result<()>;
-    /// Copies between the devices of two contexts.
-    unsafe fn copy_between(
-        &self,
-        to: (Context, DevicePtr),
-        from: (Context, DevicePtr),
-        bytes: usize,
-        stream: Stream,
-    ) -> Result<()>;
     /// Fills `count` elements with one value.
     unsafe fn fill(&self, to: DevicePtr, value: Fill, count: usize, stream: Stream) -> Result<()>;
 
     /// Whether `device` can reach `peer`'s memory.
     fn can_access_peer(&self, device: Device, peer: Device) -> Result<bool>;
-    /// Lets the current context reach the memory of `peer`.
-    fn enable_peer_access(&self, peer: Context) -> Result<()>;
-    /// Undoes [`Driver::enable_peer_access`].
-    unsafe fn disable_peer_access(&self, peer: Context) -> Result<()>;
 
     /// Makes a stream.
     fn create_stream(&self, kind: StreamKind, priority: i32) -> Result<Stream>;
@@ -329,8 +306,6 @@ pub trait Driver: Send + Sync {
     fn query_stream(&self, stream: Stream) -> Result<Progress>;
     /// Makes a stream's later work wait for an event.
     fn wait_event(&self, stream: Stream, event: Event) -> Result<()>;
-    /// Runs a host function in a stream's order.
-    unsafe fn launch_host(&self, stream: Stream, function: HostFunction, data: *mut c_void) -> Result<()>;
 
     /// Makes an event.
     fn create_event(&self, flags: EventFlags) -> Result<Event>;

@@ -34,8 +34,8 @@ pub use self::{
     disk_cache::DiskCache,
     driver::{
         Attribute, CaptureMode, Context, CudaDriver, Device, DevicePtr, Driver, Event, EventFlags, Executable, Fill,
-        Function, FunctionAttribute, Graph, HostFlags, HostFunction, Launch, MemoryInfo, MemoryKind, Module,
-        PointerInfo, Progress, Properties, Stream, StreamKind,
+        Function, FunctionAttribute, Graph, HostFlags, Launch, MemoryInfo, MemoryKind, Module, PointerInfo, Progress,
+        Properties, Stream, StreamKind,
     },
     error::{GpuError, Result},
     installation::{device_count, driver_version, open, set_library_search, set_pack_folder},

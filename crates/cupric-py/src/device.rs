@@ -8,8 +8,8 @@ use crate::{
 use cupric::{
     Array, DType,
     runtime::{
-        self, Allocator, Blocking, Device, DeviceKind, Event, Graph, Pool, RawStream, Running, Stream, Timing, Waiting,
-        current_stream, use_stream,
+        self, Allocator, Blocking, Config, Device, DeviceChoice, DeviceKind, Event, Graph, Pool, RawStream, Running,
+        Stream, Timing, Waiting, current_stream, use_stream,
     },
 };
 use pyo3::{exceptions::PyValueError, intern, prelude::*, types::PyDict};
@@ -373,6 +373,25 @@ fn python_allocator(function: Py<PyAny>) -> Allocator {
     }))
 }
 
+/// The settings that the process began with.
+#[pyfunction]
+fn settings(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let (config, found) = (Config::get(), PyDict::new(py));
+    let device = match config.device {
+        DeviceChoice::Auto => None,
+        DeviceChoice::Named(DeviceKind::Cuda, ordinal) => Some(format!("cuda:{ordinal}")),
+        DeviceChoice::Named(kind, _) => Some(kind.to_string()),
+    };
+    found.set_item("device", device)?;
+    found.set_item("eager", config.running == Running::Eager)?;
+    found.set_item("debug", config.debug)?;
+    found.set_item("num_threads", config.threads)?;
+    found.set_item("log", config.log)?;
+    #[cfg(feature = "gpu")]
+    found.set_item("cache_dir", cupric_gpu::DiskCache::default_folder())?;
+    Ok(found)
+}
+
 const RUNNINGS: [(&str, Running); 3] =
     [("deferred", Running::Deferred), ("eager", Running::Eager), ("queued", Running::Queued)];
 
@@ -471,6 +490,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(use_allocator, module)?)?;
     module.add_function(wrap_pyfunction!(use_common_allocator, module)?)?;
     module.add_function(wrap_pyfunction!(set_running, module)?)?;
+    module.add_function(wrap_pyfunction!(settings, module)?)?;
     module.add_function(wrap_pyfunction!(before_fork, module)?)?;
     module.add_function(wrap_pyfunction!(after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(after_fork_in_child, module)?)?;

@@ -71,18 +71,15 @@ thread_local! {
     static KEPT: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// What stands for an exception of a user's function while it passes through Rust.
-const KEPT_ERROR: &str = "a function that was called failed";
-
 /// Keeps an exception of a user's function until the call that led to it ends.
 pub(crate) fn keep(exception: PyErr) -> Error {
     KEPT.set(Some(exception));
-    Error::Runtime(KEPT_ERROR.into())
+    Error::Callback
 }
 
 /// The exception for an error.
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
-    if matches!(error, Error::Runtime(text) if text == KEPT_ERROR)
+    if *error == Error::Callback
         && let Some(kept) = KEPT.take()
     {
         return kept;

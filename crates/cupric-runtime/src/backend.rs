@@ -182,16 +182,6 @@ pub trait Backend: Send + Sync + 'static {
     /// # Errors
     /// When the device refuses, or earlier work of the stream has failed.
     fn download(&self, stream: RawStream, from: u64, to: &mut [u8]) -> Result<()>;
-    /// Copies within the device.
-    ///
-    /// # Errors
-    /// When the device refuses.
-    fn copy(&self, stream: RawStream, from: u64, to: u64, bytes: usize) -> Result<()>;
-    /// Sets bytes.
-    ///
-    /// # Errors
-    /// When the device refuses.
-    fn fill(&self, stream: RawStream, to: u64, byte: u8, bytes: usize) -> Result<()>;
 
     /// Begins to record what a stream is given instead of doing it.
     ///

@@ -125,12 +125,6 @@ impl Backend for Fake {
         to.fill(0);
         Ok(())
     }
-    fn copy(&self, _: RawStream, _: u64, _: u64, _: usize) -> Result<()> {
-        Ok(())
-    }
-    fn fill(&self, _: RawStream, _: u64, _: u8, _: usize) -> Result<()> {
-        Ok(())
-    }
     fn ready(&self, op: &Op) -> bool {
         assert!(!op.writes().is_empty(), "asked about an operation that does nothing");
         true

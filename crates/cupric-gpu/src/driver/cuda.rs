@@ -2,8 +2,8 @@
 
 use super::{
     Attribute, CaptureMode, Context, Device, DevicePtr, Driver, Event, EventFlags, Executable, Fill, Function,
-    FunctionAttribute, Graph, HostFlags, HostFunction, Launch, MemoryInfo, MemoryKind, Module, PointerInfo, Progress,
-    Properties, Stream, StreamKind, properties::Identity,
+    FunctionAttribute, Graph, HostFlags, Launch, MemoryInfo, MemoryKind, Module, PointerInfo, Progress, Properties,
+    Stream, StreamKind, properties::Identity,
 };
 use crate::{
     error::{GpuError, Result},
@@ -32,7 +32,6 @@ const OLDEST: i32 = 12_000;
 
 const INVALID_VALUE: i32 = 1;
 const NOT_READY: i32 = 600;
-const PEER_ACCESS_ALREADY_ENABLED: i32 = 704;
 
 const FORKED_MESSAGE: &str = "CUDA was initialised before this process was forked; \
      use multiprocessing's 'spawn' start method";
@@ -100,30 +99,22 @@ functions! {
         cuCtxSetLimit(i32, usize);
         cuMemGetInfo_v2(*mut usize, *mut usize);
         cuMemAlloc_v2(*mut u64, usize);
-        cuMemAllocManaged(*mut u64, usize, c_uint);
         cuMemFree_v2(u64);
         cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
         cuMemFreeHost(*mut c_void);
-        cuMemHostRegister_v2(*mut c_void, usize, c_uint);
-        cuMemHostUnregister(*mut c_void);
-        cuMemHostGetDevicePointer_v2(*mut u64, *mut c_void, c_uint);
         cuPointerGetAttributes(c_uint, *const i32, *mut *mut c_void, u64);
         cuMemcpyHtoDAsync_v2(u64, *const c_void, usize, usize);
         cuMemcpyDtoHAsync_v2(*mut c_void, u64, usize, usize);
         cuMemcpyDtoDAsync_v2(u64, u64, usize, usize);
-        cuMemcpyPeerAsync(u64, usize, u64, usize, usize, usize);
         cuMemsetD8Async(u64, u8, usize, usize);
         cuMemsetD16Async(u64, u16, usize, usize);
         cuMemsetD32Async(u64, u32, usize, usize);
         cuDeviceCanAccessPeer(*mut i32, i32, i32);
-        cuCtxEnablePeerAccess(usize, c_uint);
-        cuCtxDisablePeerAccess(usize);
         cuStreamCreateWithPriority(*mut usize, c_uint, i32);
         cuStreamDestroy_v2(usize);
         cuStreamSynchronize(usize);
         cuStreamQuery(usize);
         cuStreamWaitEvent(usize, usize, c_uint);
-        cuLaunchHostFunc(usize, HostFunction, *mut c_void);
         cuEventCreate(*mut usize, c_uint);
         cuEventDestroy_v2(usize);
         cuEventRecord(usize, usize);
@@ -398,13 +389,6 @@ impl Driver for CudaDriver {
         Ok(DevicePtr(pointer))
     }
 
-    fn allocate_managed(&self, bytes: usize) -> Result<DevicePtr> {
-        const ATTACH_GLOBAL: c_uint = 1;
-        let mut pointer = 0;
-        call!(self.api.cuMemAllocManaged(&mut pointer, bytes, ATTACH_GLOBAL))?;
-        Ok(DevicePtr(pointer))
-    }
-
     unsafe fn free(&self, pointer: DevicePtr) -> Result<()> {
         call!(self.api.cuMemFree_v2(pointer.0))
     }
@@ -417,20 +401,6 @@ impl Driver for CudaDriver {
 
     unsafe fn free_host(&self, pointer: NonNull<c_void>) -> Result<()> {
         call!(self.api.cuMemFreeHost(pointer.as_ptr()))
-    }
-
-    unsafe fn register_host(&self, pointer: NonNull<c_void>, bytes: usize, flags: HostFlags) -> Result<()> {
-        call!(self.api.cuMemHostRegister_v2(pointer.as_ptr(), bytes, flags.0))
-    }
-
-    unsafe fn unregister_host(&self, pointer: NonNull<c_void>) -> Result<()> {
-        call!(self.api.cuMemHostUnregister(pointer.as_ptr()))
-    }
-
-    fn host_device_pointer(&self, pointer: NonNull<c_void>) -> Result<DevicePtr> {
-        let mut address = 0;
-        call!(self.api.cuMemHostGetDevicePointer_v2(&mut address, pointer.as_ptr(), 0))?;
-        Ok(DevicePtr(address))
     }
 
     fn pointer_info(&self, address: u64) -> Result<PointerInfo> {
@@ -465,16 +435,6 @@ impl Driver for CudaDriver {
         call!(self.api.cuMemcpyDtoDAsync_v2(to.0, from.0, bytes, stream.0))
     }
 
-    unsafe fn copy_between(
-        &self,
-        to: (Context, DevicePtr),
-        from: (Context, DevicePtr),
-        bytes: usize,
-        stream: Stream,
-    ) -> Result<()> {
-        call!(self.api.cuMemcpyPeerAsync(to.1.0, to.0.0, from.1.0, from.0.0, bytes, stream.0))
-    }
-
     unsafe fn fill(&self, to: DevicePtr, value: Fill, count: usize, stream: Stream) -> Result<()> {
         match value {
             Fill::U8(value) => call!(self.api.cuMemsetD8Async(to.0, value, count, stream.0)),
@@ -487,17 +447,6 @@ impl Driver for CudaDriver {
         let mut answer = 0;
         call!(self.api.cuDeviceCanAccessPeer(&mut answer, device.0, peer.0))?;
         Ok(answer != 0)
-    }
-
-    fn enable_peer_access(&self, peer: Context) -> Result<()> {
-        match call!(self.api.cuCtxEnablePeerAccess(peer.0, 0)) {
-            Err(GpuError::Driver { code: PEER_ACCESS_ALREADY_ENABLED, .. }) => Ok(()),
-            result => result,
-        }
-    }
-
-    unsafe fn disable_peer_access(&self, peer: Context) -> Result<()> {
-        call!(self.api.cuCtxDisablePeerAccess(peer.0))
     }
 
     fn create_stream(&self, kind: StreamKind, priority: i32) -> Result<Stream> {
@@ -524,10 +473,6 @@ impl Driver for CudaDriver {
 
     fn wait_event(&self, stream: Stream, event: Event) -> Result<()> {
         call!(self.api.cuStreamWaitEvent(stream.0, event.0, 0))
-    }
-
-    unsafe fn launch_host(&self, stream: Stream, function: HostFunction, data: *mut c_void) -> Result<()> {
-        call!(self.api.cuLaunchHostFunc(stream.0, function, data))
     }
 
     fn create_event(&self, flags: EventFlags) -> Result<Event> {

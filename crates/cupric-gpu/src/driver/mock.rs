@@ -115,9 +115,6 @@ impl Driver for MockDriver {
     fn allocate(&self, bytes: usize) -> Result<DevicePtr> {
         self.take(bytes).map(|address| DevicePtr(address as u64))
     }
-    fn allocate_managed(&self, bytes: usize) -> Result<DevicePtr> {
-        self.allocate(bytes)
-    }
     unsafe fn free(&self, pointer: DevicePtr) -> Result<()> {
         self.give(pointer.0 as usize);
         Ok(())
@@ -129,15 +126,6 @@ impl Driver for MockDriver {
     unsafe fn free_host(&self, pointer: NonNull<c_void>) -> Result<()> {
         self.give(pointer.as_ptr() as usize);
         Ok(())
-    }
-    unsafe fn register_host(&self, _: NonNull<c_void>, _: usize, _: HostFlags) -> Result<()> {
-        Ok(())
-    }
-    unsafe fn unregister_host(&self, _: NonNull<c_void>) -> Result<()> {
-        Ok(())
-    }
-    fn host_device_pointer(&self, pointer: NonNull<c_void>) -> Result<DevicePtr> {
-        Ok(DevicePtr(pointer.as_ptr() as u64))
     }
     fn pointer_info(&self, _: u64) -> Result<PointerInfo> {
         Ok(PointerInfo { kind: MemoryKind::Unregistered, device: None })
@@ -157,16 +145,6 @@ impl Driver for MockDriver {
         unsafe { copy(to.0 as usize, from.0 as usize, bytes) };
         Ok(())
     }
-    unsafe fn copy_between(
-        &self,
-        to: (Context, DevicePtr),
-        from: (Context, DevicePtr),
-        bytes: usize,
-        stream: Stream,
-    ) -> Result<()> {
-        // SAFETY: the caller vouches for both spans.
-        unsafe { self.copy_on_device(to.1, from.1, bytes, stream) }
-    }
     unsafe fn fill(&self, to: DevicePtr, value: Fill, count: usize, _: Stream) -> Result<()> {
         let Fill::U8(byte) = value else { return Err(refused("cuMemsetD16Async", 1)) };
         // SAFETY: the caller vouches for the span.
@@ -175,12 +153,6 @@ impl Driver for MockDriver {
     }
     fn can_access_peer(&self, _: Device, _: Device) -> Result<bool> {
         Ok(false)
-    }
-    fn enable_peer_access(&self, _: Context) -> Result<()> {
-        Ok(())
-    }
-    unsafe fn disable_peer_access(&self, _: Context) -> Result<()> {
-        Ok(())
     }
     fn create_stream(&self, _: StreamKind, _: i32) -> Result<Stream> {
         Ok(Stream(100))
@@ -195,9 +167,6 @@ impl Driver for MockDriver {
         Ok(self.progress())
     }
     fn wait_event(&self, _: Stream, _: Event) -> Result<()> {
-        Ok(())
-    }
-    unsafe fn launch_host(&self, _: Stream, _: HostFunction, _: *mut c_void) -> Result<()> {
         Ok(())
     }
     fn create_event(&self, _: EventFlags) -> Result<Event> {
