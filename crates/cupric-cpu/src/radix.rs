@@ -6,7 +6,7 @@ use crate::{
     threads::Threads,
 };
 use smallvec::SmallVec;
-use std::{marker::PhantomData, ops::Range};
+use std::{marker::PhantomData, mem::MaybeUninit, ops::Range};
 
 /// Below this a comparison sort is faster.
 pub(crate) const FEW: usize = 256;
@@ -76,6 +76,9 @@ impl Passes {
 const DIGIT: u32 = 8;
 const DIGITS: usize = 1 << DIGIT;
 type Places = [usize; DIGITS];
+
+// So many bytes may still be in a cache when they are read again.
+const CACHED: usize = 8 << 20;
 
 // Digits are computed for so many items at once, in vectors.
 const BLOCK: usize = 512;
@@ -166,17 +169,37 @@ impl<'a, T: Item> Sorter<'a, T> {
         }
     }
 
+    /// Items gather in lines of the cache, one a digit, before they go to their places: whole lines are written to memory without
+    /// being read first, and few pages are in use at once.
     unsafe fn spread(&self, places: &mut Places, from: *const T, to: *mut T, range: Range<usize>, shift: u32) {
+        let lines = Lines {
+            to,
+            begins: *places,
+            skew: to.addr() / size_of::<T>() % Line::<T>::ITEMS,
+            past: self.len * size_of::<T>() > CACHED,
+        };
+        let mut buffers = [Line::<T>(MaybeUninit::uninit(), PhantomData); DIGITS];
         let mut act = |items: *const T, digits: &[u8]| {
             for (at, &digit) in digits.iter().enumerate() {
-                let place = &mut places[digit as usize];
-                // SAFETY: the caller's places are those of these items.
-                unsafe { to.add(*place).write(*items.add(at)) };
-                *place += 1;
+                let (digit, place) = (digit as usize, places[digit as usize]);
+                let slot = (place + lines.skew) % Line::<T>::ITEMS;
+                let buffer = &mut buffers[digit];
+                // SAFETY: the caller has the items; a slot lies in its line.
+                unsafe { buffer.items().add(slot).write(*items.add(at)) };
+                places[digit] = place + 1;
+                if slot == Line::<T>::ITEMS - 1 {
+                    // SAFETY: the caller's places are those of these items.
+                    unsafe { lines.flush(digit, buffer, place + 1) };
+                }
             }
         };
         // SAFETY: the caller's promise.
         unsafe { self.blocks(from, range, shift, &mut act) };
+        for (digit, buffer) in buffers.iter_mut().enumerate() {
+            // SAFETY: as above.
+            unsafe { lines.flush(digit, buffer, places[digit]) };
+        }
+        fence();
     }
 
     /// Calls `act` with each block of items and their digits.
@@ -229,6 +252,79 @@ impl<'a, T: Item> Sorter<'a, T> {
             Some(threads) => threads.share(self.parts, self.len, run),
             None => run(0..self.parts),
         }
+    }
+}
+
+/// Items of a digit that have not gone to their places yet.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+struct Line<T>(MaybeUninit<[u8; 64]>, PhantomData<T>);
+
+impl<T> Line<T> {
+    const ITEMS: usize = 64 / size_of::<T>();
+
+    fn items(&mut self) -> *mut T {
+        self.0.as_mut_ptr().cast()
+    }
+}
+
+/// Where lines go.
+struct Lines<T> {
+    to: *mut T,
+    // The first place of each digit.
+    begins: Places,
+    // How many items after the beginning of a line the first place lies.
+    skew: usize,
+    // Whether they go past the caches.
+    past: bool,
+}
+
+impl<T> Lines<T> {
+    /// Writes what a line holds of the places before `end`.
+    #[inline(always)]
+    unsafe fn flush(&self, digit: usize, line: &mut Line<T>, end: usize) {
+        let begin = self.begins[digit];
+        let held = (end + self.skew + Line::<T>::ITEMS - 1) % Line::<T>::ITEMS + 1;
+        if end - begin < Line::<T>::ITEMS || held < Line::<T>::ITEMS {
+            let count = held.min(end - begin);
+            // SAFETY: the last `count` of the slots before `held` were filled, and their places are this digit's.
+            unsafe {
+                let from = line.items().add(held - count);
+                return std::ptr::copy_nonoverlapping(from, self.to.add(end - count), count);
+            }
+        }
+        // SAFETY: all slots were filled; their places make a line that is aligned like one.
+        unsafe {
+            let (to, from) = (self.to.add(end - Line::<T>::ITEMS).cast::<u8>(), line.0.as_ptr().cast::<u8>());
+            if self.past { stream(to, from) } else { std::ptr::copy_nonoverlapping(from, to, 64) }
+        }
+    }
+}
+
+/// Writes 64 aligned bytes past the caches.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn stream(to: *mut u8, from: *const u8) {
+    use std::arch::x86_64::{__m128i, _mm_load_si128, _mm_stream_si128};
+    for part in 0..4 {
+        // SAFETY: the caller gives 64 aligned bytes of both; every processor of this kind has these instructions.
+        unsafe { _mm_stream_si128(to.cast::<__m128i>().add(part), _mm_load_si128(from.cast::<__m128i>().add(part))) };
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+unsafe fn stream(to: *mut u8, from: *const u8) {
+    // SAFETY: the caller gives 64 bytes of both.
+    unsafe { std::ptr::copy_nonoverlapping(from, to, 64) };
+}
+
+/// Makes what was streamed visible before what is written next.
+fn fence() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every processor of this kind has this instruction.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
     }
 }
 
@@ -312,5 +408,31 @@ impl<T: Item> Kernel for Differences<T> {
         }));
         // SAFETY: as above.
         unsafe { out.cast::<T::Key>().write(differ) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CACHED, Form, Pair, Sorter};
+
+    #[test]
+    fn many_items_are_sorted_stably_wherever_they_lie() {
+        let len = CACHED / 16 + 1000;
+        for (spread, first) in [(0, 0), (20, 1), (44, 3), (63, 2)] {
+            let bits = |at: usize| (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> spread;
+            let mut source: Vec<Pair<u64, u64>> =
+                (0..len + 4).map(|at| Pair { bits: bits(at), at: at as u64 }).collect();
+            let mut target = source.clone();
+            let mut expected: Vec<u64> = (first as u64..(first + len) as u64).collect();
+            expected.sort_by_key(|&at| bits(at as usize));
+            let sorter = Sorter::new(Form::Unsigned, len, None);
+            let targets = [&mut target, &mut source].map(|items| items[first..].as_mut_ptr());
+            // SAFETY: both have room for the items.
+            let found = unsafe {
+                let passes = sorter.passes(targets[1]);
+                std::slice::from_raw_parts(sorter.sort(&passes, targets[1], targets), len)
+            };
+            assert!(found.iter().map(|pair| pair.at).eq(expected), "spread {spread}");
+        }
     }
 }
