@@ -66,7 +66,15 @@ fn merge<K: Key, const LANES: usize>(block: &mut [[K; LANES]], size: usize) {
 #[inline(always)]
 fn exchange<K: Key, const LANES: usize>(rows: &mut [[K; LANES]], at: usize, distance: usize, count: usize) {
     let (left, right) = rows[at..].split_at_mut(distance);
-    for (left, right) in left[..count].iter_mut().zip(&mut right[..count]) {
+    let (left, right) = (&mut left[..count], &mut right[..count]);
+    if LANES < 16 {
+        // Of so few lanes alone the compiler makes no vectors.
+        for (left, right) in left.as_flattened_mut().iter_mut().zip(right.as_flattened_mut()) {
+            (*left, *right) = left.ordered(*right);
+        }
+        return;
+    }
+    for (left, right) in left.iter_mut().zip(right) {
         let (low, high) = (*left, *right);
         for lane in 0..LANES {
             (left[lane], right[lane]) = low[lane].ordered(high[lane]);
