@@ -386,3 +386,14 @@ def test_what_has_no_dtype_is_named(make, words):
     with pytest.raises(TypeError) as raised:
         make()
     assert words in str(raised.value) and "32" not in str(raised.value).replace(words, "")
+
+
+SIZES_OF_EYE = [
+    "xp.eye(-3)", "xp.eye(3,-1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", SIZES_OF_EYE)
+@same_as_numpy()
+def test_sizes_of_eye(xp, program):
+    return outcome(xp, program)

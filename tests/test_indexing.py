@@ -312,3 +312,15 @@ FORMS_OF_INDICES = [
 @same_as_numpy()
 def test_forms_of_indices(xp, program):
     return outcome(xp, program)
+
+
+TAKING_INTO_AN_ARRAY = [
+    "xp.take(a,[0,1],out=xp.zeros(2,'i4'))", "xp.take(b,[0,1],out=xp.zeros(2,'f4'))", "xp.take(b,[0,1],out=xp.zeros(2))",
+    "xp.take(a,[0,1],out=xp.zeros(3))", "xp.take(s,[],0)", "xp.take(s,[0],0)", "xp.take(s,[0],1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", TAKING_INTO_AN_ARRAY)
+@same_as_numpy()
+def test_taking_into_an_array(xp, program):
+    return outcome(xp, program)

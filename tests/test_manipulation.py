@@ -319,3 +319,26 @@ AXES_ARE_INTEGERS = [
 @same_as_numpy()
 def test_axes_are_integers(xp, program):
     return outcome(xp, program)
+
+
+NUMBERS_OF_REPETITIONS = [
+    "xp.repeat(a,[1.5,2],0)", "xp.repeat(a,[],0)", "xp.repeat(a,xp.array([1.5,2]),0)", "xp.repeat(s,(2,),0)", "xp.repeat(s,2)", "xp.repeat(s,2,1)",
+    "xp.repeat(a,2.5)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", NUMBERS_OF_REPETITIONS)
+@same_as_numpy()
+def test_numbers_of_repetitions(xp, program):
+    return outcome(xp, program)
+
+
+JOINING_TAKES_SEQUENCES = [
+    "xp.stack(x for x in (a,a))", "xp.concatenate(x for x in (a,a))", "xp.vstack(x for x in (a,a))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", JOINING_TAKES_SEQUENCES)
+@same_as_numpy()
+def test_joining_takes_sequences(xp, program):
+    return outcome(xp, program)

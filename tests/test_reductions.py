@@ -387,3 +387,15 @@ WEIGHTED_MEANS = [
 @same_as_numpy()
 def test_weighted_means(xp, program):
     return outcome(xp, program)
+
+
+RANGES_AND_COUNTS = [
+    "xp.ptp(a,out=xp.zeros(3))", "xp.ptp(a,out=xp.zeros((),'i4'))", "xp.ptp(t,out=xp.zeros(()))", "xp.ptp(a,out=5)", "xp.ptp(a,0,xp.zeros(3))",
+    "xp.average(a,axis=True)", "xp.average(a,axis=[0])", "xp.count_nonzero(a,keepdims=None)", "xp.average(a,0,[1,2])", "xp.average(a,(0,1),a)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", RANGES_AND_COUNTS)
+@same_as_numpy()
+def test_ranges_and_counts(xp, program):
+    return outcome(xp, program)

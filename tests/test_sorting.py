@@ -107,3 +107,14 @@ KINDS_OF_SORTING = [
 @same_as_numpy()
 def test_kinds_of_sorting(xp, program):
     return outcome(xp, program)
+
+
+THE_AXIS_OF_POSITIONS = [
+    "xp.argsort(a,axis=True)", "xp.argsort(a)", "a.argsort(0)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", THE_AXIS_OF_POSITIONS)
+@same_as_numpy()
+def test_the_axis_of_positions(xp, program):
+    return outcome(xp, program)

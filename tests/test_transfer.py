@@ -171,4 +171,6 @@ def test_bfloat16_in_a_fresh_process():
 
 def test_foreign_byte_orders_stand_for_the_machines():
     assert cp.zeros(3, ">f4").dtype == np.float32 and cp.ones(2).astype(">i2").dtype == np.int16
+    with pytest.raises(TypeError, match="byte order"):
+        cp.zeros(3).view(">f8")
     assert cp.array([1, 2], ">i4").tolist() == [1, 2] and cp.array(np.array([1, 2], ">i4"), ">i4").tolist() == [1, 2]

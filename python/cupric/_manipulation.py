@@ -247,11 +247,14 @@ def roll(a, shift, axis=None):
 def repeat(a, repeats, axis=None):
     """Each element several times."""
     a = _array(a)
-    if axis is None:
-        a, axis = a.ravel(), 0
+    if axis is None or a.ndim == 0:
+        a, axis = a.ravel(), 0 if axis is None else axis
     if isinstance(axis, (bool, np.bool)):
         raise TypeError("an integer is required for the axis")
     axis = np.lib.array_utils.normalize_axis_index(axis, a.ndim)
+    if isinstance(repeats, (list, tuple)):
+        # What is no array yet becomes integers whatever it holds.
+        repeats = np.array(repeats, np.intp)
     repeats = np.asarray(repeats.get() if isinstance(repeats, ndarray) else repeats)
     if repeats.size == 1:
         count = int(repeats.reshape(()))
@@ -278,6 +281,8 @@ def tile(A, reps):
 def _joined(arrays, axis, out, dtype, casting, new_axis):
     if isinstance(arrays, ndarray):
         arrays = list(arrays)
+    if not hasattr(arrays, "__getitem__"):
+        raise TypeError('arrays to join must be passed as a "sequence" type such as list or tuple.')
     arrays = [_array(a) for a in arrays]
     if out is not None:
         if dtype is not None:
@@ -331,6 +336,8 @@ def unstack(x, /, *, axis=0):
 
 
 def _all_at_least(arrays, widen):
+    if not hasattr(arrays, "__getitem__"):
+        raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
     made = widen(*arrays)
     return [made] if isinstance(made, ndarray) else list(made)
 

@@ -126,6 +126,8 @@ def round(a, decimals=0, out=None):
         scaled = scaled.astype(a.dtype)
     if out is None:
         return scaled
+    if out.shape != a.shape:
+        raise ValueError("invalid output shape")
     copyto(out, scaled)
     return out
 

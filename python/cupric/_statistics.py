@@ -78,7 +78,7 @@ amin = min
 def ptp(a, axis=None, out=None, keepdims=False):
     """Largest less smallest elements along axes."""
     a = _array(a)
-    return _core.ufuncs["subtract"](a.max(axis, keepdims=keepdims), a.min(axis, keepdims=keepdims), out=out)
+    return _ufuncs["subtract"](a.max(axis, out, keepdims), a.min(axis, keepdims=keepdims), out=out)
 
 
 def all(a, axis=None, out=None, keepdims=False, *, where=_NoValue):
@@ -181,6 +181,8 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=_NoValue):
     keepdims : bool
     """
     a = _array(a)
+    if axis is not None:
+        axis = np.lib.array_utils.normalize_axis_tuple(axis, a.ndim, argname="axis")
     if weights is None:
         mean_ = a.mean(axis, keepdims=keepdims)
         return (mean_, full_like(mean_, a.size // (mean_.size or 1))) if returned else mean_
@@ -201,11 +203,10 @@ def _weights(a, axis, weights):
         return weights
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    axes = np.lib.array_utils.normalize_axis_tuple(axis, a.ndim, argname="axis")
-    if weights.shape != tuple(a.shape[each] for each in axes):
+    if weights.shape != tuple(a.shape[each] for each in axis):
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-    order = sorted(range(len(axes)), key=axes.__getitem__)
-    return weights.transpose(order).reshape([size if each in axes else 1 for each, size in enumerate(a.shape)])
+    order = sorted(range(len(axis)), key=axis.__getitem__)
+    return weights.transpose(order).reshape([size if each in axis else 1 for each, size in enumerate(a.shape)])
 
 
 def cumsum(a, axis=None, dtype=None, out=None):
@@ -227,7 +228,7 @@ def cumprod(a, axis=None, dtype=None, out=None):
 
 def count_nonzero(a, axis=None, *, keepdims=False):
     """How many elements are not zero along axes."""
-    return (_array(a) != 0).sum(axis, dtype="int64", keepdims=keepdims)
+    return (_array(a) != 0).sum(axis, dtype="int64", keepdims=bool(keepdims))
 
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):

@@ -1,7 +1,7 @@
 //! The array object: making one, its attributes, its conversions to Python numbers.
 
 use crate::{
-    convert::{dtype_of, index, order_of, shape, to_numpy, to_python},
+    convert::{dtype_of, index, native_dtype_of, order_of, shape, to_numpy, to_python},
     errors::{enter, enter_waiting},
 };
 use cupric::{Access, Array, DType, Layout, Order, Part, Scalar};
@@ -134,7 +134,7 @@ impl PyArray {
 
     #[setter]
     fn set_dtype(&mut self, py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
-        let dtype = dtype_of(dtype)?;
+        let dtype = native_dtype_of(dtype)?;
         self.array = enter(py, || self.array.view(dtype))?;
         Ok(())
     }

@@ -105,6 +105,20 @@ fn common_name(name: &str) -> Option<DType> {
     })
 }
 
+/// Anything that names a dtype in the machine's byte order: one for bytes that are there already.
+pub(crate) fn native_dtype_of(object: &Bound<'_, PyAny>) -> PyResult<DType> {
+    let py = object.py();
+    let dtype = dtype_of(object)?;
+    let table = dtypes(py)?;
+    if dtype != DType::BFloat16 && !table.known.iter().any(|(_, known)| known.is(object)) {
+        let made = table.class.bind(py).call1((object,))?;
+        if !made.getattr(intern!(py, "isnative"))?.extract::<bool>()? {
+            return Err(PyTypeError::new_err(format!("Unsupported dtype {made}: of another byte order")));
+        }
+    }
+    Ok(dtype)
+}
+
 /// A dtype, or none.
 pub(crate) fn optional_dtype(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<DType>> {
     object.filter(|object| !object.is_none()).map(dtype_of).transpose()

@@ -300,8 +300,8 @@ pub(crate) fn linspace<'py>(
 #[expect(non_snake_case, clippy::too_many_arguments, reason = "the names and arguments are NumPy's")]
 pub(crate) fn eye<'py>(
     py: Python<'py>,
-    N: usize,
-    M: Option<usize>,
+    N: isize,
+    M: Option<isize>,
     k: i64,
     dtype: Option<&Bound<'py, PyAny>>,
     order: Option<&str>,
@@ -311,11 +311,14 @@ pub(crate) fn eye<'py>(
     made_here(device, like)?;
     let dtype = optional_dtype(dtype)?.unwrap_or(DType::Float64);
     let order = order_of(order, Order::RowMajor)?;
+    let size =
+        |size: isize| usize::try_from(size).map_err(|_| PyValueError::new_err("negative dimensions are not allowed"));
+    let (rows, columns) = (size(N)?, size(M.unwrap_or(N))?);
     let array = enter(py, || {
         if order == Order::ColumnMajor {
-            return Ok(cupric::eye(M.unwrap_or(N), N, -k, dtype)?.reversed_axes());
+            return Ok(cupric::eye(columns, rows, -k, dtype)?.reversed_axes());
         }
-        cupric::eye(N, M.unwrap_or(N), k, dtype)
+        cupric::eye(rows, columns, k, dtype)
     })?;
     PyArray::object(py, array)
 }

@@ -2,9 +2,10 @@
 
 use crate::{
     array::{PyArray, viewing},
-    convert::{axes, axis_of, dtype_of, order_of, signed_shape},
+    convert::{axes, axis_of, dtype_of, native_dtype_of, order_of, signed_shape},
     creation::from_python,
     errors::{enter, enter_sized, enter_waiting},
+    reductions::Maybe,
 };
 use cupric::{
     Array, Bounds, Casting, DType, Error, Order, Sorted,
@@ -144,7 +145,7 @@ impl PyArray {
         }
         match dtype.filter(|dtype| !dtype.is_none()) {
             Some(dtype) if !is_class(Some(dtype)) => {
-                let dtype = dtype_of(dtype)?;
+                let dtype = native_dtype_of(dtype)?;
                 viewing(slf, |array| array.view(dtype))
             }
             _ => viewing(slf, |array| Ok(array.clone())),
@@ -259,8 +260,19 @@ impl PyArray {
         };
         let out = output(out)?;
         let array = slf.borrow().array.clone();
+        if let Some((_, target)) = &out
+            && !cupric::can_cast(target.dtype(), array.dtype(), Casting::Safe)
+        {
+            let (from, to) = (target.dtype(), array.dtype());
+            return enter(py, || Err(Error::CannotCast { from, to, casting: Casting::Safe, ufunc: None }));
+        }
         let taken = enter_sized(py, indices.size() * array.item_size(), || array.take(&indices, axis, bounds))?;
-        finish(py, taken, out)
+        let Some((object, target)) = out else { return PyArray::object(py, taken) };
+        if target.shape() != taken.shape() {
+            return Err(PyValueError::new_err("output array does not match result of ndarray.take"));
+        }
+        enter(py, || target.assign(&taken))?;
+        Ok(object)
     }
 
     /// Sorts the elements in place along an axis, NaN last; see `cupric.sort`.
@@ -281,14 +293,15 @@ impl PyArray {
     }
 
     /// The positions that would sort the array along an axis; see `cupric.argsort`.
-    #[pyo3(signature = (axis = Some(-1), kind = None, order = None, *, stable = None), text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None)")]
+    #[pyo3(signature = (axis = Maybe(None), kind = None, order = None, *, stable = None), text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None)")]
     fn argsort<'py>(
         slf: &Bound<'py, Self>,
-        axis: Option<isize>,
+        axis: Maybe<'py>,
         kind: Object<'_, 'py>,
         order: Object<'_, 'py>,
         stable: Object<'_, 'py>,
     ) -> PyResult<Bound<'py, PyArray>> {
+        let axis = axis.0.as_ref().map_or(Ok(Some(-1)), |axis| axis_of(Some(axis)))?;
         check_sort_kind(kind, stable)?;
         no_fields(order)?;
         let array = slf.borrow().array.clone();

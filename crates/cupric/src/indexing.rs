@@ -154,8 +154,10 @@ impl Array {
     pub fn take(&self, indices: &Array, axis: Option<isize>, bounds: Bounds) -> Result<Array> {
         let flat;
         let (source, axis) = match axis {
-            Some(axis) => (self, normalize_axis(axis, self.ndim())?),
-            None => {
+            Some(axis) if self.ndim() > 0 => (self, normalize_axis(axis, self.ndim())?),
+            axis => {
+                // A number is taken from as one element.
+                normalize_axis(axis.unwrap_or(0), 1)?;
                 flat = self.reshape(&[-1])?;
                 (&flat, 0)
             }
