@@ -324,3 +324,17 @@ TAKING_INTO_AN_ARRAY = [
 @same_as_numpy()
 def test_taking_into_an_array(xp, program):
     return outcome(xp, program)
+
+
+PLACES_ARE_CHECKED_BEFORE_VALUES = [
+    "r=xp.zeros(3,int);r[0]=[7]", "r=xp.zeros(3,int);r[0]=xp.array([7])", "r=xp.zeros(3,'D');r[0]=xp.array([7])", "r=xp.zeros(3,'D');r[0]=[7]",
+    "r=xp.zeros(3,int);r[0]=[7,8]", "r=xp.zeros(3,int);r[xp.array(1)]=[7]", "r=xp.zeros(3);r[xp.array(1)]=[7]",
+    "r=xp.zeros(3);r[xp.array(1)]=xp.array([7])", "r=xp.zeros(3,int);r.fill([1])", "r=xp.zeros(3,int);r[9]=None", "r=xp.zeros(3,'u1');r[9]=300",
+    "r=xp.zeros(3);r[0,0]=1j", "r=xp.zeros(3,int);r[:]=[[1],[2]]", "r=xp.zeros(3,int);r[...]=[[[1]]]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PLACES_ARE_CHECKED_BEFORE_VALUES)
+@same_as_numpy()
+def test_places_are_checked_before_values(xp, program):
+    return outcome(xp, program)

@@ -147,24 +147,42 @@ const SEQUENCE: &str = "setting an array element with a sequence.";
 /// The list that is assigned, which may not be deeper than what it is assigned to.
 fn listed(target: &Array, items: &[Item], value: &Bound<'_, PyAny>) -> PyResult<Array> {
     let made = converted(value, target.dtype())?;
+    if is_element(target, items) && made.ndim() > 0 {
+        return Err(no_element(target.dtype()));
+    }
     let deep = is_basic(items) && made.ndim() > enter(value.py(), || target.get(items))?.ndim();
     if deep { Err(PyValueError::new_err(SEQUENCE)) } else { Ok(made) }
 }
 
 /// Whether the index names one element.
 fn is_element(target: &Array, items: &[Item]) -> bool {
-    items.len() == target.ndim() && items.iter().all(|item| matches!(item, Item::Int(_)))
+    let one = |item: &Item| match item {
+        Item::Int(_) => true,
+        Item::Array(array) => array.ndim() == 0 && array.dtype().is_integer(),
+        _ => false,
+    };
+    items.len() == target.ndim() && items.iter().all(one)
+}
+
+/// That a list is no element of a dtype, as Python's conversion to a number says it.
+fn no_element(dtype: DType) -> PyErr {
+    if dtype.is_integer() {
+        return PyTypeError::new_err(
+            "int() argument must be a string, a bytes-like object or a real number, not a sequence",
+        );
+    }
+    if dtype.is_complex() {
+        return PyTypeError::new_err("must be real number, not a sequence");
+    }
+    PyValueError::new_err(SEQUENCE)
 }
 
 /// Sets all elements to one value.
 pub(crate) fn fill(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let several = match given(value)? {
-        Given::Array(array) => array.array.ndim() > 0,
-        Given::Other => converted(value, target.dtype())?.ndim() > 0,
-        _ => false,
-    };
-    if several {
-        return Err(PyValueError::new_err(SEQUENCE));
+    match given(value)? {
+        Given::Array(array) if array.array.ndim() > 0 => return Err(PyValueError::new_err(SEQUENCE)),
+        Given::Other if converted(value, target.dtype())?.ndim() > 0 => return Err(no_element(target.dtype())),
+        _ => {}
     }
     assign(py, target, value)
 }
@@ -191,6 +209,22 @@ fn set(py: Python<'_>, target: &Array, items: &[Item], operand: Operand<'_>) -> 
     enter_waiting(py, || target.set(items, operand))
 }
 
+/// Copies a value to where an index says.
+fn store(py: Python<'_>, array: &Array, items: &[Item], value: &Bound<'_, PyAny>) -> PyResult<()> {
+    match given(value)? {
+        Given::Array(value) if value.array.ndim() > 0 && is_element(array, items) => {
+            Err(if array.dtype().is_complex() {
+                PyTypeError::new_err("only 0-dimensional arrays can be converted to Python scalars")
+            } else {
+                PyValueError::new_err(SEQUENCE)
+            })
+        }
+        Given::Array(value) => set(py, array, items, Operand::Array(&value.array)),
+        Given::Other => set(py, array, items, Operand::Array(&listed(array, items, value)?)),
+        _ => with_value(array.dtype(), value, |operand| set(py, array, items, operand)),
+    }
+}
+
 #[pymethods]
 impl PyArray {
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray>> {
@@ -211,17 +245,11 @@ impl PyArray {
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let items = items(key)?;
         let array = slf.borrow().array.clone();
-        match given(value)? {
-            Given::Array(value) if value.array.ndim() > 0 && is_element(&array, &items) => {
-                return Err(PyValueError::new_err(SEQUENCE));
-            }
-            Given::Other => {
-                let value = listed(&array, &items, value)?;
-                return set(slf.py(), &array, &items, Operand::Array(&value));
-            }
-            _ => {}
-        }
-        with_value(array.dtype(), value, |operand| set(slf.py(), &array, &items, operand))
+        store(slf.py(), &array, &items, value).map_err(|error| {
+            // That there is no such place says more than that the value does not fit.
+            let place = if is_basic(&items) { enter(slf.py(), || array.get(&items)).err() } else { None };
+            place.unwrap_or(error)
+        })
     }
 
     fn __delitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
