@@ -365,7 +365,10 @@ class Fraction(float):
 
 
 def outcome(xp, program):
-    """The value of an expression over small arrays of module `xp`, or what a few statements leave in `r`."""
+    """The value of an expression over small arrays of module `xp`, or what a few statements leave in `r`.
+
+    It is looked at, so that what only values can tell is found here.
+    """
     space = {
         "xp": xp,
         "np": np,
@@ -380,6 +383,13 @@ def outcome(xp, program):
         "z": xp.zeros((0, 3)),
     }
     if "r=" not in program and "r[" not in program:
-        return eval(program, space)
+        return looked_at(eval(program, space))
     exec(program, space)
-    return space["r"]
+    return looked_at(space["r"])
+
+
+def looked_at(value):
+    """A value with its arrays on the host."""
+    if isinstance(value, tuple | list):
+        return type(value)(looked_at(item) for item in value)
+    return to_host(value)
