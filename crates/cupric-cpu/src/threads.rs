@@ -33,15 +33,16 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// So many threads; 0 stands for one a core.
+    /// So many threads, but no more than four a core; 0 stands for one a core.
     pub(crate) fn new(wanted: usize) -> Threads {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
             // SAFETY: the handler only counts.
             unsafe { libc::pthread_atfork(None, None, Some(after_fork)) };
         });
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        Threads { wanted: if wanted == 0 { cores() } else { wanted }, pool: AtomicPtr::new(ptr::null_mut()) }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let wanted = if wanted == 0 { cores } else { wanted.min(4 * cores) };
+        Threads { wanted, pool: AtomicPtr::new(ptr::null_mut()) }
     }
 
     /// The number of threads.

@@ -38,6 +38,8 @@ struct Diary {
     tickets: AtomicBool,
     failed: Mutex<Vec<(Ticket, Error)>>,
     allocations: AtomicU64,
+    // Runs by threads other than the one in the background.
+    by_callers: AtomicU64,
     worthwhile: AtomicUsize,
 }
 
@@ -137,6 +139,9 @@ impl Backend for Fake {
         if let Some(error) = self.0.fail.lock().unwrap().take() {
             return Err(error);
         }
+        if std::thread::current().name() != Some("cupric-flusher") {
+            self.0.by_callers.fetch_add(1, Ordering::Relaxed);
+        }
         self.note(Entry::Run { stream: stream.0, stores: op.writes().len() });
         Ok(self.0.tickets.load(Ordering::Relaxed).then_some(Ticket(1)))
     }
@@ -231,10 +236,13 @@ fn the_queue_is_launched_in_the_background() {
 fn a_full_queue_is_launched_at_the_call() {
     let (device, diary) = device();
     let storages: Vec<_> = (0..300).map(|k| device.storage(4 * (k + 1)).unwrap()).collect();
-    for storage in &storages {
-        add(&device, storage, storage, storage).unwrap();
-    }
-    assert!(runs(&diary) >= 256);
+    // Where this thread is held up between two calls, the background takes the queue before it is full.
+    let full = (0..100).any(|_| {
+        let before = diary.by_callers.load(Ordering::Relaxed);
+        storages.iter().for_each(|storage| add(&device, storage, storage, storage).unwrap());
+        diary.by_callers.load(Ordering::Relaxed) >= before + 256
+    });
+    assert!(full, "{} runs", runs(&diary));
 }
 
 #[test]
