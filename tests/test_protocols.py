@@ -1,6 +1,7 @@
 """What other libraries ask of an array: DLPack, interfaces, NumPy's dispatch, pickling, copying."""
 
 import copy
+import inspect
 import pickle
 
 import numpy as np
@@ -252,3 +253,18 @@ def test_views_outlive_a_resize():
     a.resize(5)
     a[0] = 9
     assert a.tolist() == [9, 1, 2, 0, 0] and view.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "name", ["sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "argmax", "argsort", "copy"]
+)
+def test_methods_show_their_defaults(name):
+    defaults = {name: given.default for name, given in inspect.signature(getattr(cp.ndarray, name)).parameters.items()}
+    known = {
+        "keepdims": False,
+        "axis": -1 if name == "argsort" else None,
+        "ddof": 0,
+        "order": "C" if name == "copy" else None,
+    }
+    for argument, default in known.items():
+        assert defaults.get(argument, default) == default

@@ -166,7 +166,10 @@ fn position<'py>(
 #[pymethods]
 impl PyArray {
     /// Sum along axes; see `cupric.sum`.
-    #[pyo3(signature = (axis = None, dtype = None, out = None, keepdims = Maybe(None), initial = Maybe(None), r#where = Maybe(None)))]
+    #[pyo3(
+        signature = (axis = None, dtype = None, out = None, keepdims = Maybe(None), initial = Maybe(None), r#where = Maybe(None)),
+        text_signature = "($self, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=...)"
+    )]
     fn sum<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
@@ -180,7 +183,10 @@ impl PyArray {
     }
 
     /// Product along axes; see `cupric.prod`.
-    #[pyo3(signature = (axis = None, dtype = None, out = None, keepdims = Maybe(None), initial = Maybe(None), r#where = Maybe(None)))]
+    #[pyo3(
+        signature = (axis = None, dtype = None, out = None, keepdims = Maybe(None), initial = Maybe(None), r#where = Maybe(None)),
+        text_signature = "($self, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=...)"
+    )]
     fn prod<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
@@ -194,7 +200,10 @@ impl PyArray {
     }
 
     /// Largest elements along axes; see `cupric.max`.
-    #[pyo3(signature = (axis = None, out = None, keepdims = Maybe(None), initial = Maybe(None), r#where = Maybe(None)))]
+    #[pyo3(
+        signature = (axis = None, out = None, keepdims = Maybe(None), initial = Maybe(None), r#where = Maybe(None)),
+        text_signature = "($self, axis=None, out=None, keepdims=False, initial=..., where=...)"
+    )]
     fn max<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
@@ -207,7 +216,10 @@ impl PyArray {
     }
 
     /// Smallest elements along axes; see `cupric.min`.
-    #[pyo3(signature = (axis = None, out = None, keepdims = Maybe(None), initial = Maybe(None), r#where = Maybe(None)))]
+    #[pyo3(
+        signature = (axis = None, out = None, keepdims = Maybe(None), initial = Maybe(None), r#where = Maybe(None)),
+        text_signature = "($self, axis=None, out=None, keepdims=False, initial=..., where=...)"
+    )]
     fn min<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
@@ -220,7 +232,10 @@ impl PyArray {
     }
 
     /// Whether all elements along axes are true; see `cupric.all`.
-    #[pyo3(signature = (axis = None, out = None, keepdims = Maybe(None), r#where = Maybe(None)))]
+    #[pyo3(
+        signature = (axis = None, out = None, keepdims = Maybe(None), r#where = Maybe(None)),
+        text_signature = "($self, axis=None, out=None, keepdims=False, where=...)"
+    )]
     fn all<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
@@ -232,7 +247,10 @@ impl PyArray {
     }
 
     /// Whether any element along axes is true; see `cupric.any`.
-    #[pyo3(signature = (axis = None, out = None, keepdims = Maybe(None), r#where = Maybe(None)))]
+    #[pyo3(
+        signature = (axis = None, out = None, keepdims = Maybe(None), r#where = Maybe(None)),
+        text_signature = "($self, axis=None, out=None, keepdims=False, where=...)"
+    )]
     fn any<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
@@ -244,7 +262,10 @@ impl PyArray {
     }
 
     /// Positions of the largest elements along an axis; see `cupric.argmax`.
-    #[pyo3(signature = (axis = None, out = None, *, keepdims = Maybe(None)))]
+    #[pyo3(
+        signature = (axis = None, out = None, *, keepdims = Maybe(None)),
+        text_signature = "($self, axis=None, out=None, *, keepdims=False)"
+    )]
     fn argmax<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
@@ -255,7 +276,10 @@ impl PyArray {
     }
 
     /// Positions of the smallest elements along an axis; see `cupric.argmin`.
-    #[pyo3(signature = (axis = None, out = None, *, keepdims = Maybe(None)))]
+    #[pyo3(
+        signature = (axis = None, out = None, *, keepdims = Maybe(None)),
+        text_signature = "($self, axis=None, out=None, *, keepdims=False)"
+    )]
     fn argmin<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
@@ -266,7 +290,10 @@ impl PyArray {
     }
 
     /// Arithmetic mean along axes; see `cupric.mean`.
-    #[pyo3(signature = (axis = None, dtype = None, out = None, keepdims = Maybe(None), *, r#where = Maybe(None)))]
+    #[pyo3(
+        signature = (axis = None, dtype = None, out = None, keepdims = Maybe(None), *, r#where = Maybe(None)),
+        text_signature = "($self, axis=None, dtype=None, out=None, keepdims=False, *, where=...)"
+    )]
     fn mean<'py>(
         slf: &Bound<'py, Self>,
         axis: Object<'_, 'py>,
@@ -279,7 +306,10 @@ impl PyArray {
     }
 
     /// Variance along axes; see `cupric.var`.
-    #[pyo3(signature = (axis = None, dtype = None, out = None, ddof = None, keepdims = Maybe(None), *, r#where = Maybe(None), mean = Maybe(None)))]
+    #[pyo3(
+        signature = (axis = None, dtype = None, out = None, ddof = None, keepdims = Maybe(None), *, r#where = Maybe(None), mean = Maybe(None)),
+        text_signature = "($self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=..., mean=None)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "mirrors NumPy's signature")]
     fn var<'py>(
         slf: &Bound<'py, Self>,
@@ -300,7 +330,10 @@ impl PyArray {
     }
 
     /// Standard deviation along axes; see `cupric.std`.
-    #[pyo3(signature = (axis = None, dtype = None, out = None, ddof = None, keepdims = Maybe(None), *, r#where = Maybe(None), mean = Maybe(None)))]
+    #[pyo3(
+        signature = (axis = None, dtype = None, out = None, ddof = None, keepdims = Maybe(None), *, r#where = Maybe(None), mean = Maybe(None)),
+        text_signature = "($self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=..., mean=None)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "mirrors NumPy's signature")]
     fn std<'py>(
         slf: &Bound<'py, Self>,
