@@ -626,3 +626,28 @@ def test_what_cannot_be_recorded_is_told():
         cp.cuda.Stream.null.begin_capture()
     with pytest.raises(RuntimeError, match="not being captured"):
         cp.cuda.Stream().end_capture()
+
+
+# --- allocators that give what cannot be used
+
+
+@pytest.mark.parametrize(
+    "give, error",
+    [
+        (lambda: cp.cuda.MemoryPointer(cp.cuda.Memory(8), 0), ValueError),
+        (lambda: cp.cuda.MemoryPointer(cp.cuda.Memory(800_000), 100), ValueError),
+        (lambda: None, TypeError),
+        (lambda: 5, TypeError),
+    ],
+)
+def test_an_allocator_that_gives_too_little_is_told(give, error):
+    given = give()
+    with cp.cuda.using_allocator(lambda size: given), pytest.raises(error, match="allocator"):
+        cp.ones(100_000)
+    assert float(cp.ones(100_000).sum()) == 100_000
+
+
+def test_memory_that_cannot_be_there_is_refused():
+    for address, size in ((0, 16), (16, 2**63), (2**64 - 8, 16)):
+        with pytest.raises((ValueError, OverflowError)):
+            cp.cuda.UnownedMemory(address, size, None)

@@ -102,6 +102,9 @@ def _shared(object):
 
 def _from_interface(object):
     given = object.__cuda_array_interface__
+    missing = [name for name in ("shape", "typestr", "data", "version") if name not in given]
+    if missing:
+        raise ValueError(f"__cuda_array_interface__ has no {', '.join(missing)}")
     if given.get("mask") is not None:
         raise NotImplementedError("arrays with a mask are not supported")
     if given.get("stream") is not None:

@@ -70,22 +70,16 @@ struct Form {
     width: Width,
 }
 
-/// The type of sums, and the term that a product adds to one.
+const COMPLEX_TERM: &str = "Value{sum.re + (a.re * b.re - a.im * b.im), sum.im + (a.re * b.im + a.im * b.re)}";
+
+/// The type of sums, and the term that a product adds to one: each step is rounded, as on the CPU.
 fn sum(dtype: DType) -> (&'static str, &'static str) {
     match Ty::of(dtype) {
         Ty::Bool => ("bool", "(a && b) || sum"),
-        Ty::F32 if dtype.is_complex() => (
-            "Complex<float>",
-            "Complex<float>{__fmaf_rn(-a.im, b.im, __fmaf_rn(a.re, b.re, sum.re)), \
-             __fmaf_rn(a.im, b.re, __fmaf_rn(a.re, b.im, sum.im))}",
-        ),
-        Ty::F64 if dtype.is_complex() => (
-            "Complex<double>",
-            "Complex<double>{__fma_rn(-a.im, b.im, __fma_rn(a.re, b.re, sum.re)), \
-             __fma_rn(a.im, b.re, __fma_rn(a.re, b.im, sum.im))}",
-        ),
-        Ty::F32 => ("float", "__fmaf_rn(a, b, sum)"),
-        Ty::F64 => ("double", "__fma_rn(a, b, sum)"),
+        Ty::F32 if dtype.is_complex() => ("Complex<float>", COMPLEX_TERM),
+        Ty::F64 if dtype.is_complex() => ("Complex<double>", COMPLEX_TERM),
+        Ty::F32 => ("float", "sum + a * b"),
+        Ty::F64 => ("double", "sum + a * b"),
         ty if ty.size() == 8 => ("u64", "sum + a * b"),
         _ => ("u32", "sum + a * b"),
     }

@@ -501,6 +501,10 @@ pub(crate) fn foreign<'py>(
     bytes: usize,
     owner: Py<PyAny>,
 ) -> PyResult<Bound<'py, PyArray>> {
+    let fits = isize::try_from(bytes).is_ok() && address.checked_add(bytes as u64).is_some();
+    if bytes > 0 && (address == 0 || !fits) {
+        return Err(PyValueError::new_err(format!("there cannot be {bytes} bytes at address {address:#x}")));
+    }
     let array = enter(py, || {
         let device = cupric::current_device()?;
         let storage = cupric::runtime::Storage::foreign(device, address, bytes, Box::new(owner));

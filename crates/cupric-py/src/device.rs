@@ -12,7 +12,12 @@ use cupric::{
         Stream, Timing, Waiting, current_stream, use_stream,
     },
 };
-use pyo3::{exceptions::PyValueError, intern, prelude::*, types::PyDict};
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    intern,
+    prelude::*,
+    types::PyDict,
+};
 use std::{
     path::PathBuf,
     sync::{
@@ -365,12 +370,31 @@ fn python_allocator(function: Py<PyAny>) -> Allocator {
         Python::attach(|py| {
             let call = || {
                 let pointer = function.bind(py).call1((bytes,))?;
-                let address: u64 = pointer.getattr(intern!(py, "ptr"))?.extract()?;
+                let address = allocated(&pointer, bytes)?;
                 Ok::<_, PyErr>((address, Box::new(pointer.unbind()) as Box<_>))
             };
             call().map_err(errors::keep)
         })
     }))
+}
+
+/// The address that an allocator gave, once it is known that so many bytes are there.
+fn allocated(pointer: &Bound<'_, PyAny>, bytes: usize) -> PyResult<u64> {
+    let py = pointer.py();
+    let (Ok(address), Ok(memory)) = (pointer.getattr(intern!(py, "ptr")), pointer.getattr(intern!(py, "mem"))) else {
+        let given = pointer.get_type().repr()?;
+        return Err(PyTypeError::new_err(format!("an allocator must give a cupric.cuda.MemoryPointer, not {given}")));
+    };
+    let address: u64 = address.extract()?;
+    let (start, size): (u64, u64) =
+        (memory.getattr(intern!(py, "ptr"))?.extract()?, memory.getattr(intern!(py, "size"))?.extract()?);
+    let room = start.checked_add(size).filter(|_| address >= start).map_or(0, |end| end.saturating_sub(address));
+    if room < bytes as u64 || (address == 0 && bytes > 0) {
+        return Err(PyValueError::new_err(format!(
+            "the allocator was asked for {bytes} bytes and gave {room} at address {address:#x}"
+        )));
+    }
+    Ok(address)
 }
 
 /// The settings that the process began with.
