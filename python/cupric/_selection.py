@@ -255,6 +255,8 @@ def put(a, ind, v, mode="raise"):
     v = (v if isinstance(v, ndarray) else array(v, a.dtype)).ravel()
     if v.size == 0:
         return
+    if a.size == 0 and ind.size:
+        raise IndexError("cannot replace elements of an empty array")
     if mode == "wrap":
         ind = ind % a.size
     elif mode == "clip":

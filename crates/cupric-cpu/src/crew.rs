@@ -67,7 +67,8 @@ impl Crew {
 
     fn post(&self, work: &Work<'_>) -> Option<Posted<'_>> {
         let mut state = self.state();
-        if state.job.is_some() {
+        // Helpers may still be at work on a job that its caller has taken back.
+        if state.job.is_some() || self.working.load(Ordering::Acquire) > 0 {
             return None;
         }
         // SAFETY: `Posted` takes the job back, and waits for all that have joined it, before the borrow ends.

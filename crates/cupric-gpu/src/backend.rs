@@ -16,6 +16,7 @@ use crate::{
     installation::pack_file,
     kernels::{Kernels, Loaded, Tier},
     launch::{Places, launch_program, may_fail},
+    lock,
     pack::Pack,
     product::Product,
     properties::{Property, named_properties},
@@ -25,8 +26,14 @@ use cupric_codegen::{DeviceLimits, Planner, Program};
 use cupric_core::Error;
 use cupric_ir::{MatMul, Op};
 use cupric_runtime::{Backend, Blocking, Config, DeviceKind, RawEvent, RawStream, Recording, Ticket, Timing, Waiting};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::{any::Any, path::Path, ptr::NonNull, sync::Arc};
+use std::{
+    any::Any,
+    path::Path,
+    ptr::NonNull,
+    sync::{Arc, Mutex},
+};
 
 /// A GPU.
 pub struct GpuBackend {
@@ -34,6 +41,8 @@ pub struct GpuBackend {
     staging: Staging,
     events: Events,
     failures: Failures,
+    // Scratch memory of what each stream is recording.
+    recorded: Mutex<FxHashMap<usize, Vec<DevicePtr>>>,
     blas: Blas,
     kernels: Arc<Kernels>,
     compiler: Compiler,
@@ -62,6 +71,7 @@ impl GpuBackend {
             staging: Staging::new(gpu.clone()),
             events: Events::new(gpu.clone()),
             failures: Failures::new(gpu.clone()),
+            recorded: Mutex::default(),
             blas: Blas::new(gpu.clone()),
             kernels,
             compiler: Compiler::new(&gpu)?,
@@ -161,8 +171,6 @@ impl GpuBackend {
         if self.kernels.tier() != Tier::Compiler
             && !self.prepare(&program)?
             && let Some(general) = self.planner.plan_packed(op, addresses)
-            // What is recorded must not use memory that goes back at once.
-            && (general.workspace == 0 || !self.gpu.enter()?.is_capturing(stream)?)
             && let Some(loaded) = self.known(&general)?
         {
             match self.scratch(general.workspace) {
@@ -206,9 +214,19 @@ impl GpuBackend {
     ) -> cupric_core::Result<Option<Ticket>> {
         let outcome = self.launch(stream, op, program, loaded, addresses, scratch);
         if program.workspace > 0 {
-            self.release(scratch, program.workspace);
+            self.let_go(stream, scratch, program.workspace)?;
         }
         outcome
+    }
+
+    /// Gives scratch memory back, or keeps it with what is being recorded, which will use it again.
+    fn let_go(&self, stream: Stream, scratch: u64, bytes: usize) -> cupric_core::Result<()> {
+        if self.gpu.enter()?.is_capturing(stream)? {
+            lock(&self.recorded).entry(stream.raw()).or_default().push(DevicePtr(scratch));
+        } else {
+            self.release(scratch, bytes);
+        }
+        Ok(())
     }
 
     fn launch(
@@ -406,7 +424,8 @@ impl Backend for GpuBackend {
     }
 
     fn end_capture(&self, raw: RawStream) -> cupric_core::Result<Option<Box<dyn Recording>>> {
-        Ok(Some(Box::new(CapturedGraph::end(&self.gpu, stream(raw))?)))
+        let scratch = lock(&self.recorded).remove(&stream(raw).raw()).unwrap_or_default();
+        Ok(Some(Box::new(CapturedGraph::end(&self.gpu, stream(raw), scratch)?)))
     }
 
     fn records(&self) -> bool {

@@ -31,6 +31,8 @@ struct State {
     stream: Stream,
     next: u64,
     launches: Vec<Launch>,
+    // Failures that were found before anybody looked.
+    untold: Vec<(Ticket, Error)>,
     captured: Option<&'static str>,
     marks: Vec<Mark>,
 }
@@ -41,8 +43,9 @@ struct Launch {
     operation: &'static str,
     slot: usize,
     stream: Stream,
-    // Whether its stream's mark comes after it.
+    // Whether its stream's mark comes after it, and whether that was passed.
     marked: bool,
+    over: bool,
 }
 
 /// The end of a stream's last work that may fail.
@@ -77,10 +80,15 @@ impl Failures {
         }
         let ticket = Ticket(state.next);
         state.next += 1;
+        if state.launches.len() >= SLOTS {
+            // What is over by now is told at the next look.
+            let failed = state.take(driver)?;
+            state.untold.extend(failed);
+        }
         let used = |slot: &usize| state.launches.iter().any(|launch| launch.slot == *slot);
         let free = (0..SLOTS).find(|slot| !used(slot));
         let slot = free.or_else(|| state.launches.last().map(|launch| launch.slot)).unwrap_or(0);
-        state.launches.push(Launch { ticket, operation, slot, stream, marked: false });
+        state.launches.push(Launch { ticket, operation, slot, stream, marked: false, over: false });
         Ok(Slot { address: state.address(slot), ticket: Some(ticket) })
     }
 
@@ -94,7 +102,9 @@ impl Failures {
     pub(crate) fn mark(&self, driver: &dyn Driver, ticket: Ticket) -> Result<()> {
         let mut state = lock(&self.state);
         let Some(state) = state.as_mut() else { return Ok(()) };
-        let Some(launch) = state.launches.iter_mut().find(|launch| launch.ticket == ticket) else { return Ok(()) };
+        let Some(launch) = state.launches.iter_mut().rev().find(|launch| launch.ticket == ticket) else {
+            return Ok(());
+        };
         launch.marked = true;
         let stream = launch.stream;
         let event = match state.marks.iter().find(|mark| mark.stream == stream) {
@@ -112,8 +122,10 @@ impl Failures {
     pub(crate) fn take(&self) -> Vec<(Ticket, Error)> {
         let mut state = lock(&self.state);
         let Some(state) = state.as_mut() else { return Vec::new() };
+        let mut failed = std::mem::take(&mut state.untold);
         // What cannot be read now is read at the next look.
-        self.gpu.enter().and_then(|driver| state.take(driver)).unwrap_or_default()
+        failed.extend(self.gpu.enter().and_then(|driver| state.take(driver)).unwrap_or_default());
+        failed
     }
 }
 
@@ -122,7 +134,15 @@ impl State {
         let (buffer, stream) = (driver.allocate(BYTES)?, driver.create_stream(StreamKind::NonBlocking, 0)?);
         clear(driver, buffer.0, BYTES, stream)?;
         driver.synchronize_stream(stream)?;
-        Ok(State { buffer, stream, next: 0, launches: Vec::new(), captured: None, marks: Vec::new() })
+        Ok(State {
+            buffer,
+            stream,
+            next: 0,
+            launches: Vec::new(),
+            untold: Vec::new(),
+            captured: None,
+            marks: Vec::new(),
+        })
     }
 
     const fn address(&self, slot: usize) -> u64 {
@@ -143,32 +163,37 @@ impl State {
 
     fn take(&mut self, driver: &dyn Driver) -> Result<Vec<(Ticket, Error)>> {
         let ended = self.pass_marks(driver);
-        let is_over = |launch: &Launch| launch.marked && ended.contains(&launch.stream);
-        let (over, open) = std::mem::take(&mut self.launches).into_iter().partition::<Vec<_>, _>(is_over);
-        self.launches = open;
-        let mut failed = Vec::new();
-        let own = over.iter().map(|launch| (launch.ticket, launch.operation, launch.slot));
+        for launch in self.launches.iter_mut().filter(|launch| launch.marked && ended.contains(&launch.stream)) {
+            launch.over = true;
+        }
         // No array is tied to what a graph did.
         let captured = self.captured.map(|operation| (Ticket(u64::MAX), operation, CAPTURED));
-        for (ticket, operation, slot) in own.chain(captured) {
-            if let Some(error) = deferred(operation, &self.read(driver, slot)?) {
-                failed.push((ticket, slot, error));
+        let own = self.launches.iter().filter(|launch| launch.over);
+        let over: Vec<_> = own.map(|launch| (launch.ticket, launch.operation, launch.slot)).chain(captured).collect();
+        let Some(last) = over.iter().map(|&(.., slot)| slot).max() else { return Ok(Vec::new()) };
+        let reports = self.read(driver, last + 1)?;
+        let mut failed = Vec::new();
+        for (ticket, operation, slot) in over {
+            if let Some(error) = deferred(operation, &reports[slot]) {
+                failed.push((ticket, error));
+                clear(driver, self.address(slot), size_of::<Report>(), self.stream)?;
             }
         }
-        for (_, slot, _) in &failed {
-            clear(driver, self.address(*slot), size_of::<Report>(), self.stream)?;
+        if !failed.is_empty() {
+            driver.synchronize_stream(self.stream)?;
         }
-        driver.synchronize_stream(self.stream)?;
-        Ok(failed.into_iter().map(|(ticket, _, error)| (ticket, error)).collect())
+        self.launches.retain(|launch| !launch.over);
+        Ok(failed)
     }
 
-    fn read(&self, driver: &dyn Driver, slot: usize) -> Result<Report> {
-        let mut report = [u64::MAX; FAILURE_WORDS];
-        let from = DevicePtr(self.address(slot));
+    /// The first reports.
+    fn read(&self, driver: &dyn Driver, count: usize) -> Result<Vec<Report>> {
+        let mut reports = vec![[u64::MAX; FAILURE_WORDS]; count];
+        let bytes = count * size_of::<Report>();
         // SAFETY: both are that long; pageable memory is written before the call returns, and the stream is waited for.
-        unsafe { driver.copy_to_host(report.as_mut_ptr().cast(), from, size_of::<Report>(), self.stream) }?;
+        unsafe { driver.copy_to_host(reports.as_mut_ptr().cast(), self.buffer, bytes, self.stream) }?;
         driver.synchronize_stream(self.stream)?;
-        Ok(report)
+        Ok(reports)
     }
 }
 

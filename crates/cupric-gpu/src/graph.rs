@@ -2,7 +2,7 @@
 
 use crate::{
     backend::stream,
-    driver::{Executable, Graph, Stream},
+    driver::{DevicePtr, Executable, Graph, Stream},
     gpu::Gpu,
 };
 use cupric_core::Result;
@@ -14,15 +14,17 @@ pub(crate) struct CapturedGraph {
     gpu: Arc<Gpu>,
     graph: Graph,
     executable: Executable,
+    // Memory of the backend's own that the work uses.
+    scratch: Vec<DevicePtr>,
 }
 
 impl CapturedGraph {
-    /// Ends a stream's capture.
-    pub(crate) fn end(gpu: &Arc<Gpu>, from: Stream) -> Result<CapturedGraph> {
+    /// Ends a stream's capture, which used this scratch memory.
+    pub(crate) fn end(gpu: &Arc<Gpu>, from: Stream, scratch: Vec<DevicePtr>) -> Result<CapturedGraph> {
         let driver = gpu.enter()?;
         let graph = driver.end_capture(from)?;
         match driver.instantiate(graph) {
-            Ok(executable) => Ok(CapturedGraph { gpu: gpu.clone(), graph, executable }),
+            Ok(executable) => Ok(CapturedGraph { gpu: gpu.clone(), graph, executable, scratch }),
             Err(error) => {
                 // SAFETY: nobody else knows the graph.
                 let _ = unsafe { driver.destroy_graph(graph) };
@@ -54,6 +56,8 @@ impl Drop for CapturedGraph {
         unsafe {
             let _ = driver.destroy_executable(self.executable);
             let _ = driver.destroy_graph(self.graph);
+            // This waits for work that uses it.
+            self.scratch.drain(..).for_each(|scratch| drop(driver.free(scratch)));
         }
     }
 }

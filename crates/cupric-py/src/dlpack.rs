@@ -264,6 +264,7 @@ impl PyArray {
         }
         let array = enter_waiting(py, || {
             let array = if copy == Some(true) { source.copy(cupric::Order::Keep)? } else { source.clone() };
+            array.storage().share()?;
             order_for_consumer(&array, stream)?;
             Ok(array)
         })?;

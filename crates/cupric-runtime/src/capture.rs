@@ -64,17 +64,19 @@ impl Stream {
             return Err(Error::Runtime("the null stream cannot be captured: use a stream of your own".into()));
         }
         let device = self.device();
-        // Recorded work cannot wait for other work: it has to be done before.
-        device.synchronize()?;
-        if self.capturing.swap(true, Ordering::SeqCst) {
+        if self.is_capturing() {
             return Err(Error::Runtime("the stream is being captured already".into()));
         }
-        let begun = device.backend().begin_capture(self.raw());
-        match &begun {
-            Ok(()) => device.set_capture(self.id(), Some(Capture::default())),
-            Err(_) => self.capturing.store(false, Ordering::SeqCst),
+        // Recorded work cannot wait for other work: it has to be done before.
+        device.synchronize()?;
+        let _held = lock_outside(&self.handing);
+        if device.recording(self.id(), |_| ()).is_some() {
+            return Err(Error::Runtime("the stream is being captured already".into()));
         }
-        begun
+        device.backend().begin_capture(self.raw())?;
+        device.set_capture(self.id(), Some(Capture::default()));
+        self.capturing.store(true, Ordering::SeqCst);
+        Ok(())
     }
 
     /// Ends the recording, and gives what was recorded.

@@ -193,7 +193,13 @@ impl Device {
     }
 
     fn is_idle(&self, stream: StreamId) -> bool {
-        let known = lock(&self.queues).get(&stream).map(|lane| (lane.raw, lane.life));
+        let lanes = lock(&self.queues);
+        // A question may break a recording.
+        if lanes.values().any(|lane| lane.capture.is_some()) {
+            return false;
+        }
+        let known = lanes.get(&stream).map(|lane| (lane.raw, lane.life));
+        drop(lanes);
         match known {
             Some((raw, Life::Held | Life::GivenUp)) => self.backend.stream_done(raw).unwrap_or(false),
             Some((_, Life::Elsewhere(end))) => self.backend.event_done(end).unwrap_or(false),

@@ -122,13 +122,13 @@ impl Device {
                 return lanes;
             };
             drop(lanes);
-            if closed { self.flush_closed(stream) } else { self.flush_stream(conflict) }
+            outside(|| if closed { self.flush_closed(stream) } else { self.flush_stream(conflict) });
         }
     }
 }
 
 /// Notes what a step on this stream does to its storages, and keeps them in the queue if it will wait there. Gives another stream
-/// whose queue must be launched first; then all is noted again, and `waits` keeps what was learnt.
+/// whose queue must be launched first; nothing is noted then.
 fn note(
     lane: &mut Lane,
     stream: StreamId,
@@ -137,12 +137,14 @@ fn note(
     when: When,
     waits: &mut Streams,
 ) -> Option<StreamId> {
+    // Nothing is noted before all can be: another thread on this stream would take the note for a wait that was made.
+    let conflict = reads.iter().chain(writes).find_map(|storage| lock(&storage.work).pending_elsewhere(stream));
+    if conflict.is_some() {
+        return conflict;
+    }
     let waiting = when == When::Later || !lane.queue.steps.is_empty();
     for storage in reads {
         let mut work = lock(&storage.work);
-        if let Some(other) = work.pending_elsewhere(stream) {
-            return Some(other);
-        }
         waits.extend(work.note_read(stream));
         if waiting {
             lane.queue.hold(storage, &mut work, stream);
@@ -150,9 +152,6 @@ fn note(
     }
     for storage in writes {
         let mut work = lock(&storage.work);
-        if let Some(other) = work.pending_elsewhere(stream) {
-            return Some(other);
-        }
         waits.extend(work.note_write(stream));
         if waiting {
             lane.queue.hold(storage, &mut work, stream);

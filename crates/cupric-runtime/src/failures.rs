@@ -64,7 +64,7 @@ impl Device {
             self.learn();
         }
         let mut work = lock(&storage.work);
-        if in_doubt {
+        if in_doubt && work.failure.is_none() {
             let failures = lock(&self.failures);
             let failed = work.tickets.iter().find_map(|ticket| failures.failed.get(ticket));
             work.failure = failed.cloned().map(Box::new);

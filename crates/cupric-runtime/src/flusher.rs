@@ -50,7 +50,10 @@ impl Flusher {
         let mut thread = lock(&self.thread);
         match &*thread {
             Some(running) if !running.handle.is_finished() => running.handle.thread().unpark(),
-            _ => *thread = start(device, &self.signs),
+            _ => {
+                *thread = start(device, &self.signs);
+                self.signs.looking.store(thread.is_some(), Ordering::SeqCst);
+            }
         }
     }
 
@@ -94,7 +97,17 @@ fn start(device: &Arc<Device>, signs: &Arc<Signs>) -> Option<Running> {
     Some(Running { handle, stop })
 }
 
+/// Says at the thread's end, a panic's included, that nobody looks any more.
+struct Gone<'a>(&'a Signs);
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        self.0.looking.store(false, Ordering::SeqCst);
+    }
+}
+
 fn watch(device: &Weak<Device>, signs: &Signs, stop: &AtomicBool) {
+    let _gone = Gone(signs);
     let mut active = Instant::now();
     while !stop.load(Ordering::SeqCst) {
         std::thread::sleep(PATIENCE);

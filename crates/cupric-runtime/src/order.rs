@@ -4,6 +4,7 @@ use crate::{
     backend::{RawEvent, RawStream, Timing, Waiting},
     device::{Device, Lane, Lanes, Life},
     lock,
+    pool::{Block, Pool},
     storage::Storage,
     stream::{Stream, StreamId},
 };
@@ -21,6 +22,10 @@ impl Device {
     pub(crate) fn order_in(&self, lanes: &Lanes, later: StreamId, earlier: StreamId) {
         // A stream that the device has forgotten has finished its work.
         let (Some(waiting), Some(first)) = (lanes.get(&later), lanes.get(&earlier)) else { return };
+        // What came before a recording was waited for, and what is in it waits for nothing outside.
+        if waiting.capture.is_some() || first.capture.is_some() {
+            return;
+        }
         if let Err(error) = self.wait_for(waiting.raw, first) {
             self.fail(later, error);
         }
@@ -37,9 +42,17 @@ impl Device {
         outcome
     }
 
-    /// The stream, or the null stream where the device has forgotten it because its work was done.
-    pub(crate) fn known_stream(&self, stream: StreamId) -> StreamId {
-        if lock(&self.queues).contains_key(&stream) { stream } else { self.null_stream().id() }
+    /// Gives a block back to a pool, for the stream that it was taken for, after all work that others were given on it; for the null
+    /// stream where that one is gone or was somebody else's.
+    pub(crate) fn return_block(&self, pool: &Pool, block: Block, home: StreamId, users: &[StreamId]) {
+        // Under one lock: a stream that is forgotten meanwhile would take the block with it.
+        let lanes = lock(&self.queues);
+        let is_ours = lanes.get(&home).is_some_and(|lane| !matches!(lane.life, Life::Elsewhere(_)));
+        let heir = if is_ours { home } else { self.null_stream().id() };
+        for &other in users.iter().chain([&home]).filter(|&&stream| stream != heir) {
+            self.order_in(&lanes, heir, other);
+        }
+        pool.give(block, heir);
     }
 
     /// An event after what a stream of the backend has been given so far.
@@ -60,7 +73,8 @@ impl Device {
         storage.settle()?;
         let users = lock(&storage.work).users();
         let lanes = lock(&self.queues);
-        let mut others = users.iter().filter_map(|user| lanes.get(user)).filter(|lane| lane.raw != raw);
+        let mut others =
+            users.iter().filter_map(|user| lanes.get(user)).filter(|lane| lane.raw != raw && lane.capture.is_none());
         others.try_for_each(|lane| self.wait_for(raw, lane))
     }
 
@@ -83,7 +97,7 @@ impl Device {
     pub(crate) fn events_after(&self, streams: &[StreamId]) -> SmallVec<[RawEvent; 1]> {
         let lanes = lock(&self.queues);
         let mut events = SmallVec::new();
-        for lane in streams.iter().filter_map(|stream| lanes.get(stream)) {
+        for lane in streams.iter().filter_map(|stream| lanes.get(stream)).filter(|lane| lane.capture.is_none()) {
             // An event that another owner keeps must not be destroyed twice: what that lane has done is behind it anyway, so the
             // null stream, which waits for it, stands for it.
             let raw = if matches!(lane.life, Life::Elsewhere(_)) { RawStream(0) } else { lane.raw };

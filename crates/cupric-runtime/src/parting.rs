@@ -44,17 +44,30 @@ impl Device {
         let passed = |event: RawEvent| self.backend.event_done(event).unwrap_or(true);
         for id in self.streams_where(|lane| lane.life != Life::Held) {
             self.flush_stream(id);
+            self.abandon_capture(id);
             self.forget_if_done(id);
         }
-        let (over, open) = std::mem::take(&mut *lock(&self.parting))
-            .into_iter()
-            .partition::<Vec<_>, _>(|parting| parting.events.iter().all(|&event| passed(event)));
-        lock(&self.parting).extend(open);
+        let over = {
+            let mut parting = lock(&self.parting);
+            let is_over = |parting: &Parting| parting.events.iter().all(|&event| passed(event));
+            let (over, open) = std::mem::take(&mut *parting).into_iter().partition::<Vec<_>, _>(is_over);
+            *parting = open;
+            over
+        };
         for event in over.iter().flat_map(|parting| &parting.events) {
             self.backend.destroy_event(*event);
         }
         // Owners may be of any kind, and go when no lock is held.
         drop(over);
+    }
+
+    /// Ends the recording of a stream that nobody holds any more.
+    fn abandon_capture(&self, id: StreamId) {
+        let begun = lock(&self.queues).get_mut(&id).and_then(|lane| Some((lane.capture.take()?, lane.raw)));
+        if let Some((capture, raw)) = begun {
+            // Whatever was recorded is not wanted.
+            drop((self.backend.end_capture(raw), capture));
+        }
     }
 
     fn forget_if_done(&self, id: StreamId) {

@@ -14,8 +14,9 @@ pub fn rounded(bytes: usize) -> usize {
     if bytes == 0 {
         return 0;
     }
-    let step = (bytes.next_power_of_two() / 16).max(512);
-    bytes.div_ceil(step) * step
+    let above = bytes.checked_next_power_of_two().unwrap_or(1 << (usize::BITS - 1));
+    let step = (above / 16).max(512);
+    bytes.div_ceil(step).saturating_mul(step)
 }
 
 // Arrays of at least this size are named when memory runs out.

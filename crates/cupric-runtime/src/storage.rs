@@ -102,6 +102,10 @@ impl Storage {
         // Whoever made it has been waited for on the current stream.
         let writer = Some(with_current_stream(&device, |stream| stream.id()));
         let work = Mutex::new(Work { address: Some(address), writer, ..Work::default() });
+        // Somebody has to let go of it when the device is done with it.
+        if device.kind() != DeviceKind::Cpu {
+            device.flusher.wake(&device);
+        }
         let owner = Owner::Foreign(Some(owner));
         Arc::new(Storage { id: next_id(), bytes, device, shared: AtomicBool::new(true), owner, work })
     }
@@ -176,7 +180,14 @@ impl Storage {
     pub fn share(self: &Arc<Storage>) -> Result<u64> {
         self.shared.store(true, Ordering::Relaxed);
         self.settle()?;
-        self.materialise(with_current_stream(&self.device, |stream| stream.id()))
+        let stream = with_current_stream(&self.device, |stream| stream.id());
+        let address = self.materialise(stream)?;
+        // Fresh memory may have been used by earlier work of this stream, for which whoever comes next waits.
+        let mut work = lock(&self.work);
+        if work.users().is_empty() {
+            work.writer = Some(stream);
+        }
+        Ok(address)
     }
 }
 
@@ -187,11 +198,7 @@ impl Drop for Storage {
         match &mut self.owner {
             Owner::Pool(reservation) => {
                 let Some((block, home)) = work.block else { return };
-                let home = self.device.known_stream(home);
-                for other in users.into_iter().filter(|&stream| stream != home) {
-                    self.device.order_after(home, other);
-                }
-                reservation.pool().give(block, home);
+                self.device.return_block(reservation.pool(), block, home, &users);
             }
             Owner::Foreign(owner) => {
                 // The host's work is done when its calls return.

@@ -570,3 +570,49 @@ fn a_limit_bounds_cached_memory_too() {
         assert!(held <= 32 << 20, "{held} bytes");
     }
 }
+
+#[test]
+fn memory_of_a_stream_that_is_elsewhere_is_waited_for_before_others_use_it() {
+    let (device, diary) = device();
+    let (theirs, ours) = (Stream::external(&device, RawStream(77)), Stream::new(&device, Blocking::Free, 0).unwrap());
+    let (a, b) = (device.storage(BYTES).unwrap(), device.storage(BYTES).unwrap());
+    add_on(&device, &theirs, &a, &a, &a).unwrap();
+    add_on(&device, &ours, &a, &a, &b).unwrap();
+    b.settle().unwrap();
+    diary.busy.store(true, Ordering::Relaxed);
+    drop(theirs);
+    diary.entries.lock().unwrap().clear();
+    let before = diary.allocations.load(Ordering::Relaxed);
+    drop(a);
+    let c = device.storage(BYTES).unwrap();
+    add(&device, &c, &c, &c).unwrap();
+    c.settle().unwrap();
+    let entries = diary.entries.lock().unwrap().clone();
+    assert_eq!(diary.allocations.load(Ordering::Relaxed), before, "the block is used again");
+    let place = |wanted: Entry| entries.iter().position(|entry| *entry == wanted);
+    let run = place(Entry::Run { stream: 0, stores: 1 });
+    for after in [77, ours.raw().0] {
+        let wait = place(Entry::Wait { stream: 0, after });
+        assert!(wait.is_some() && wait < run, "{entries:?}");
+    }
+}
+
+#[test]
+fn a_recording_is_repeated_and_one_that_nobody_ends_is_given_up() {
+    let (device, diary) = device();
+    let stream = Stream::new(&device, Blocking::Free, 0).unwrap();
+    let (a, b) = (device.storage(BYTES).unwrap(), device.storage(BYTES).unwrap());
+    stream.begin_capture().unwrap();
+    add_on(&device, &stream, &a, &a, &b).unwrap();
+    assert_eq!(runs(&diary), 0);
+    let graph = stream.end_capture().unwrap();
+    for turn in 1..4 {
+        graph.launch(&stream).unwrap();
+        assert_eq!(runs(&diary), turn);
+    }
+    stream.begin_capture().unwrap();
+    assert!(stream.begin_capture().is_err() && stream.synchronize().is_err());
+    drop(stream);
+    device.flush();
+    assert_eq!(device.synchronize(), Ok(()));
+}
