@@ -651,3 +651,19 @@ def test_memory_that_cannot_be_there_is_refused():
     for address, size in ((0, 16), (16, 2**63), (2**64 - 8, 16)):
         with pytest.raises((ValueError, OverflowError)):
             cp.cuda.UnownedMemory(address, size, None)
+
+
+def test_a_graph_is_not_launched_into_a_recording():
+    stream = cp.cuda.Stream()
+    with stream:
+        a = cp.zeros(5000)
+        stream.begin_capture()
+        a += 1
+        graph = stream.end_capture()
+        stream.begin_capture()
+        with pytest.raises(RuntimeError, match="being captured"):
+            graph.launch(stream)
+        stream.end_capture()
+        graph.launch(stream)
+        stream.synchronize()
+    assert a.get().tolist() == [1] * 5000

@@ -6,7 +6,12 @@ use crate::{
     threads::Threads,
 };
 use smallvec::SmallVec;
-use std::{marker::PhantomData, mem::MaybeUninit, ops::Range};
+use std::{
+    marker::PhantomData,
+    mem::MaybeUninit,
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 /// Below this a comparison sort is faster.
 pub(crate) const FEW: usize = 256;
@@ -222,32 +227,35 @@ impl<'a, T: Item> Sorter<'a, T> {
     unsafe fn finish(&self, items: *mut T, shift: u32) {
         let (form, items) = (self.form, Shared(items));
         let key = move |item: &T| item.bits().key(form);
-        self.each_part(|_, range| {
-            // SAFETY: the items are there. A part takes the runs that begin in it, and of another's items only the upper bits
-            // of keys, which nobody changes, are looked at.
+        // Where the first run begins in each part, before anything moves; the part's end where none does.
+        let firsts: Vec<AtomicUsize> = (0..self.parts).map(|_| AtomicUsize::new(0)).collect();
+        self.each_part(|part, range| {
+            // SAFETY: the items are there, and nobody writes them now.
             let upper = |at: usize| key(unsafe { &*items.get().add(at) }).wide() >> shift;
-            let mut start = range.start;
-            while start > 0 && start < range.end && upper(start - 1) == upper(start) {
-                start += 1;
+            let begins = |&at: &usize| at == 0 || upper(at - 1) != upper(at);
+            firsts[part].store(range.clone().find(begins).unwrap_or(range.end), Ordering::Relaxed);
+        });
+        let first = |part: usize| firsts[part].load(Ordering::Relaxed);
+        let has_own = |part: usize| first(part) < self.bounds(part).end;
+        self.each_part(|part, _| {
+            if !has_own(part) {
+                return;
             }
-            while start < range.end {
-                let here = upper(start);
-                let mut end = start + 1;
-                while end < self.len && upper(end) == here {
-                    end += 1;
-                }
-                if end - start > 1 {
-                    // SAFETY: the run is this part's alone.
-                    unsafe { std::slice::from_raw_parts_mut(items.get().add(start), end - start) }.sort_by_key(key);
-                }
-                start = end;
-            }
+            let end = (part + 1..self.parts).find(|&later| has_own(later)).map_or(self.len, first);
+            // SAFETY: the runs that begin in a part are that part's alone; they end where the next part's begin.
+            let own = unsafe { std::slice::from_raw_parts_mut(items.get().add(first(part)), end - first(part)) };
+            own.chunk_by_mut(|a, b| key(a).wide() >> shift == key(b).wide() >> shift)
+                .filter(|run| run.len() > 1)
+                .for_each(|run| run.sort_by_key(key));
         });
     }
 
+    fn bounds(&self, part: usize) -> Range<usize> {
+        part * self.len / self.parts..(part + 1) * self.len / self.parts
+    }
+
     fn each_part(&self, act: impl Fn(usize, Range<usize>) + Sync) {
-        let bounds = |part: usize| part * self.len / self.parts..(part + 1) * self.len / self.parts;
-        let run = |range: Range<usize>| range.for_each(|part| act(part, bounds(part)));
+        let run = |range: Range<usize>| range.for_each(|part| act(part, self.bounds(part)));
         match self.threads {
             Some(threads) => threads.share(self.parts, self.len, run),
             None => run(0..self.parts),

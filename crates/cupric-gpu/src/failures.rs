@@ -167,7 +167,7 @@ impl State {
             launch.over = true;
         }
         // No array is tied to what a graph did.
-        let captured = self.captured.map(|operation| (Ticket(u64::MAX), operation, CAPTURED));
+        let captured = self.captured.map(|operation| (Ticket::RECORDED, operation, CAPTURED));
         let own = self.launches.iter().filter(|launch| launch.over);
         let over: Vec<_> = own.map(|launch| (launch.ticket, launch.operation, launch.slot)).chain(captured).collect();
         let Some(last) = over.iter().map(|&(.., slot)| slot).max() else { return Ok(Vec::new()) };

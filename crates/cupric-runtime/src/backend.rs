@@ -37,6 +37,11 @@ pub struct RawEvent(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Ticket(pub u64);
 
+impl Ticket {
+    /// All launches within recorded work, whenever that is launched.
+    pub const RECORDED: Ticket = Ticket(u64::MAX);
+}
+
 /// How a stream relates to the null stream.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Blocking {

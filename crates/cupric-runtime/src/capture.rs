@@ -109,9 +109,13 @@ impl Graph {
     /// Does the recorded work on a stream, after all other work on the memory that it uses.
     ///
     /// # Errors
-    /// When an operation that should have written some of that memory failed, or the device refuses.
+    /// When an operation that should have written some of that memory failed, the stream is being recorded, or the device refuses.
     pub fn launch(&self, stream: &Arc<Stream>) -> Result<()> {
+        if stream.is_capturing() {
+            return Err(Error::Runtime("a graph cannot be launched on a stream that is being captured".into()));
+        }
         let storages: Vec<&Arc<Storage>> = self.storages.iter().collect();
+        lock(&self.device.failures).recorded = Some(stream.id());
         self.device.launch_own(stream, &storages, |_| match &self.work {
             Work::Device(recording) => recording.launch(stream.raw()),
             Work::Calls(calls) => calls.iter().try_for_each(|call| {

@@ -15,6 +15,8 @@ pub(crate) struct Failures {
     untold: FxHashMap<StreamId, Error>,
     // Launches that turned out to have failed.
     failed: BTreeMap<Ticket, Error>,
+    // The stream that recorded work was last launched on.
+    pub recorded: Option<StreamId>,
     // Launches that may: their streams, and where they were asked for.
     open: BTreeMap<Ticket, (StreamId, Option<Arc<str>>)>,
 }
@@ -22,6 +24,7 @@ pub(crate) struct Failures {
 impl Failures {
     fn note(&mut self, ticket: Ticket, error: Error) -> (Option<StreamId>, Error) {
         let (stream, place) = self.open.remove(&ticket).unzip();
+        let stream = stream.or(self.recorded.filter(|_| ticket == Ticket::RECORDED));
         let error = placed(error, place.flatten().as_ref());
         self.failed.insert(ticket, error.clone());
         if self.failed.len() > MOST_LAUNCHES {
