@@ -18,7 +18,7 @@ use pyo3::{
 };
 use smallvec::SmallVec;
 
-/// A universal function: applied to each element, with broadcasting.
+// A doc comment here would stand in the way of each row's own.
 #[pyclass(name = "ufunc", module = "cupric", frozen)]
 pub(crate) struct PyUfunc(pub(crate) &'static Ufunc);
 
